@@ -1,0 +1,83 @@
+# Short ways to build and to check; the build itself is described in CMakeLists.txt.
+# Folders: build/ the program; build/test, build/sanitize, build/tsan, build/fuzz, build/dist one for each kind of build.
+
+PREFIX       ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+configure = cmake -G Ninja -S . -B $(1) >/dev/null
+ctest     = ctest --output-on-failure --parallel $(shell nproc)
+sources   = $(shell find src cli bench tests -name '*.[ch]')
+need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
+
+.PHONY: all help deps demo test tsan interop bench fuzz dist install format check-format clean
+
+all: ## Build build/xlaprof (default); says which packages are missing
+	@$(call need,cmake,cmake)
+	@$(call need,ninja,ninja-build)
+	@$(call configure,build -DXP_TESTS=OFF)
+	@cmake --build build --target xlaprof
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+
+deps: ## Install the Debian packages that building and testing need (with sudo where needed)
+	@scripts/install-deps build test
+
+demo: ## Install what is needed, build, and show why a real program's device waited
+	@scripts/install-deps build
+	@$(MAKE) --no-print-directory all
+	build/xlaprof report tests/data/captures/torch_denoise.xplane.pb
+
+test: deps ## Build and run every test, then unit tests, fuzz corpora and commands again with sanitizers
+	@$(MAKE) --no-print-directory dist
+	@$(call configure,build/test -DXP_WERROR=ON)
+	@cmake --build build/test
+	@$(call configure,build/sanitize -DXP_WERROR=ON -DXP_SANITIZE=ON)
+	@cmake --build build/sanitize
+	$(ctest) --test-dir build/sanitize
+	$(ctest) --test-dir build/test
+
+tsan: deps ## Run unit tests and commands with the thread sanitizer
+	@$(call configure,build/tsan -DXP_TSAN=ON)
+	@cmake --build build/tsan
+	$(ctest) --test-dir build/tsan --label-exclude fuzz
+
+interop: ## Compare with JAX and xprof-rs (from PyPI, kept in ~/.cache/xlaprof or $XLAPROF_CACHE)
+	@scripts/install-deps build peers
+	@$(MAKE) --no-print-directory all
+	tests/interop/run
+
+bench: ## Measure against xprof-rs and the decode floor on a capture of 10 million events
+	@scripts/install-deps build peers
+	@$(MAKE) --no-print-directory all
+	@cmake --build build --target floor
+	bench/run
+
+fuzz: ## Fuzz every target with libFuzzer for FUZZ_SECONDS each (default 60)
+	@scripts/install-deps build test fuzz
+	@CC=clang-14 $(call configure,build/fuzz -DXP_FUZZ=ON)
+	@cmake --build build/fuzz
+	scripts/fuzz build/fuzz $(FUZZ_SECONDS)
+
+dist: ## Make dist/xlaprof: one stripped program with its libraries linked in
+	@$(call need,cmake,cmake)
+	@$(call need,ninja,ninja-build)
+	@$(call configure,build/dist -DXP_TESTS=OFF -DXP_DIST=ON)
+	@cmake --build build/dist --target xlaprof
+	@mkdir -p dist
+	@cp build/dist/xlaprof dist/xlaprof.new && mv dist/xlaprof.new dist/xlaprof
+	scripts/check-dist dist/xlaprof
+
+install: all ## Install the program under PREFIX (default /usr/local)
+	cmake --install build --prefix $(PREFIX)
+
+format: ## Format all C sources
+	@scripts/install-deps format
+	clang-format-15 -i $(sources)
+
+check-format: ## Fail if a C source is not formatted
+	@scripts/install-deps format
+	clang-format-15 --dry-run --Werror $(sources)
+
+clean: ## Remove everything that was built
+	rm -rf build dist
