@@ -1,0 +1,123 @@
+/* Open addressing with linear probing; a table is at most half full and doubles when it would be fuller.
+ *
+ * Keys are mixed by a multiplication before they choose a slot, so that runs of ids and multiples of powers of two
+ * spread out.  Nothing is ever removed.
+ */
+#include "base/map.h"
+
+static size_t slot_of(uint64_t key, size_t slots)
+{
+  uint64_t h = key * 0x9e3779b97f4a7c15u;
+  return (size_t)(h ^ (h >> 32)) & (slots - 1);
+}
+
+/* The slot that holds the key, or the free one where it belongs. */
+static size_t find_slot(const xp_map *map, uint64_t key)
+{
+  size_t i = slot_of(key, map->slots);
+  while (map->values[i] != XP_NONE && map->keys[i] != key) {
+    i = (i + 1) & (map->slots - 1);
+  }
+  return i;
+}
+
+void xp_map_init(xp_map *map, xp_arena *arena)
+{
+  memset(map, 0, sizeof *map);
+  map->arena = arena;
+}
+
+uint32_t xp_map_get(const xp_map *map, uint64_t key)
+{
+  return map->slots == 0 ? XP_NONE : map->values[find_slot(map, key)];
+}
+
+static bool grow_map(xp_map *map)
+{
+  xp_map larger = *map;
+  larger.slots = map->slots == 0 ? 16 : map->slots * 2;
+  larger.keys = xp_arena_array(map->arena, larger.slots, sizeof *larger.keys);
+  larger.values = xp_arena_array(map->arena, larger.slots, sizeof *larger.values);
+  if (larger.keys == NULL || larger.values == NULL) {
+    return false;
+  }
+  memset(larger.values, 0xff, larger.slots * sizeof *larger.values);
+  for (size_t i = 0; i < map->slots; i++) {
+    if (map->values[i] != XP_NONE) {
+      size_t to = find_slot(&larger, map->keys[i]);
+      larger.keys[to] = map->keys[i];
+      larger.values[to] = map->values[i];
+    }
+  }
+  *map = larger;
+  return true;
+}
+
+void xp_map_put(xp_map *map, uint64_t key, uint32_t value)
+{
+  if ((map->count + 1) * 2 > map->slots && !grow_map(map)) {
+    return;
+  }
+  size_t i = find_slot(map, key);
+  map->count += map->values[i] == XP_NONE;
+  map->keys[i] = key;
+  map->values[i] = value;
+}
+
+/* ---- strings */
+
+void xp_intern_init(xp_intern *table, xp_arena *arena)
+{
+  memset(table, 0, sizeof *table);
+  table->arena = arena;
+}
+
+/* The slot that holds the string, or the free one where it belongs. */
+static size_t find_string_slot(const xp_intern *table, xp_str s)
+{
+  size_t i = (size_t)xp_str_hash(s) & (table->slot_count - 1);
+  while (table->slots[i] != XP_NONE && !xp_str_eq(table->strings[table->slots[i]], s)) {
+    i = (i + 1) & (table->slot_count - 1);
+  }
+  return i;
+}
+
+uint32_t xp_intern_find(const xp_intern *table, xp_str s)
+{
+  return table->slot_count == 0 ? XP_NONE : table->slots[find_string_slot(table, s)];
+}
+
+static bool grow_slots(xp_intern *table)
+{
+  size_t count = table->slot_count == 0 ? 16 : table->slot_count * 2;
+  uint32_t *slots = xp_arena_array(table->arena, count, sizeof *slots);
+  if (slots == NULL) {
+    return false;
+  }
+  memset(slots, 0xff, count * sizeof *slots);
+  table->slots = slots;
+  table->slot_count = count;
+  for (size_t i = 0; i < table->count; i++) {
+    slots[find_string_slot(table, table->strings[i])] = (uint32_t)i;
+  }
+  return true;
+}
+
+uint32_t xp_intern_add(xp_intern *table, xp_str s)
+{
+  if ((table->count + 1) * 2 > table->slot_count && !grow_slots(table)) {
+    return XP_NONE;
+  }
+  size_t slot = find_string_slot(table, s);
+  if (table->slots[slot] != XP_NONE) {
+    return table->slots[slot];
+  }
+  xp_str *strings = xp_arena_grow(table->arena, table->strings, table->count, &table->capacity, sizeof s);
+  if (strings == NULL) {
+    return XP_NONE;
+  }
+  table->strings = strings;
+  strings[table->count] = s;
+  table->slots[slot] = (uint32_t)table->count;
+  return (uint32_t)table->count++;
+}

@@ -1,0 +1,43 @@
+/* Hash tables in an arena: 64-bit keys to 32-bit values, and strings to dense numbers.
+ *
+ * Both only grow.  A lookup never allocates; an insertion may, in the arena (see its escape).
+ */
+#ifndef XP_BASE_MAP_H
+#define XP_BASE_MAP_H
+
+#include "base/arena.h"
+
+#define XP_NONE UINT32_MAX /* "no such entry", wherever a 32-bit index is returned */
+
+typedef struct {
+  xp_arena *arena;
+  uint64_t *keys;
+  uint32_t *values; /* XP_NONE marks a free slot, so XP_NONE cannot be stored */
+  size_t count, slots;
+} xp_map;
+
+void xp_map_init(xp_map *map, xp_arena *arena);
+
+/* The value of a key, or XP_NONE. */
+uint32_t xp_map_get(const xp_map *map, uint64_t key);
+
+/* Sets the value of a key. */
+void xp_map_put(xp_map *map, uint64_t key, uint32_t value);
+
+/* Strings numbered 0, 1, 2 .. in the order of their first appearance.  Borrows the bytes. */
+typedef struct {
+  xp_arena *arena;
+  xp_str *strings;
+  uint32_t *slots;
+  size_t count, capacity, slot_count;
+} xp_intern;
+
+void xp_intern_init(xp_intern *table, xp_arena *arena);
+
+/* The number of a string, new if it was not there. */
+uint32_t xp_intern_add(xp_intern *table, xp_str s);
+
+/* The number of a string, or XP_NONE. */
+uint32_t xp_intern_find(const xp_intern *table, xp_str s);
+
+#endif
