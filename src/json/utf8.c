@@ -1,0 +1,50 @@
+/* The first byte tells the length of a sequence and the smallest code point that may be written with it; everything
+ * else is a check against these two. */
+#include "json/utf8.h"
+
+static size_t sequence_length(uint8_t first, uint32_t *bits, uint32_t *least)
+{
+  if (first < 0x80) {
+    *bits = first;
+    *least = 0;
+    return 1;
+  }
+  if (first >= 0xc2 && first < 0xe0) {
+    *bits = first & 0x1fu;
+    *least = 0x80;
+    return 2;
+  }
+  if (first >= 0xe0 && first < 0xf0) {
+    *bits = first & 0x0fu;
+    *least = 0x800;
+    return 3;
+  }
+  if (first >= 0xf0 && first < 0xf5) {
+    *bits = first & 0x07u;
+    *least = 0x10000;
+    return 4;
+  }
+  return 0;
+}
+
+size_t xp_utf8_next(xp_str s, size_t at, uint32_t *code)
+{
+  const uint8_t *p = (const uint8_t *)s.ptr + at;
+  uint32_t value = 0, least = 0;
+  size_t length = sequence_length(p[0], &value, &least);
+  *code = XP_UTF8_BAD;
+  if (length == 0 || length > s.len - at) {
+    return 1;
+  }
+  for (size_t i = 1; i < length; i++) {
+    if ((p[i] & 0xc0) != 0x80) {
+      return 1;
+    }
+    value = value << 6 | (p[i] & 0x3fu);
+  }
+  if (value < least || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) {
+    return 1;
+  }
+  *code = value;
+  return length;
+}

@@ -1,0 +1,13 @@
+/* UTF-8, read one code point at a time from bytes that may not be UTF-8 at all. */
+#ifndef XP_JSON_UTF8_H
+#define XP_JSON_UTF8_H
+
+#include "base/str.h"
+
+#define XP_UTF8_BAD UINT32_MAX
+
+/* Decodes the code point at offset `at` (< s.len) and returns its length in bytes.  Overlong forms, surrogates, values
+ * above U+10FFFF and cut sequences give *code = XP_UTF8_BAD and length 1. */
+size_t xp_utf8_next(xp_str s, size_t at, uint32_t *code);
+
+#endif

@@ -1,0 +1,241 @@
+/* Every value first writes what has to stand before it: a comma, if something was written at this level, and a new line
+ * with the indentation of the level, unless the level stays on one line.  The rest is escaping.
+ *
+ * Nothing is checked on the way: an error of the stream stays set in it (ferror), and the caller asks at the end. */
+#include "json/writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "json/utf8.h"
+
+enum { LEVELS = sizeof(((xp_json *)0)->compact) / sizeof(bool) };
+
+void xp_json_begin(xp_json *json, FILE *out)
+{
+  memset(json, 0, sizeof *json);
+  json->out = out;
+  json->first = true;
+}
+
+/* Levels deeper than the table are written on one line. */
+static bool is_compact(const xp_json *json)
+{
+  return json->depth >= LEVELS || json->compact[json->depth];
+}
+
+static void new_line(const xp_json *json)
+{
+  fputc('\n', json->out);
+  for (int i = 0; i < json->depth; i++) {
+    fputc(' ', json->out);
+  }
+}
+
+static void before_value(xp_json *json)
+{
+  if (json->after_key) {
+    json->after_key = false;
+    return;
+  }
+  if (!json->first) {
+    fputs(json->depth > 0 && is_compact(json) ? ", " : ",", json->out);
+  }
+  if (json->depth > 0 && !is_compact(json)) {
+    new_line(json);
+  }
+  json->first = false;
+}
+
+static void open_level(xp_json *json, char bracket, bool compact)
+{
+  before_value(json);
+  fputc(bracket, json->out);
+  bool inherited = json->depth > 0 && is_compact(json);
+  json->depth++;
+  if (json->depth < LEVELS) {
+    json->compact[json->depth] = compact || inherited;
+  }
+  json->first = true;
+}
+
+static void close_level(xp_json *json, char bracket)
+{
+  bool compact = is_compact(json), empty = json->first;
+  json->depth--;
+  if (!compact && !empty) {
+    new_line(json);
+  }
+  fputc(bracket, json->out);
+  json->first = false;
+}
+
+void xp_json_object(xp_json *json)
+{
+  open_level(json, '{', false);
+}
+
+void xp_json_object_line(xp_json *json)
+{
+  open_level(json, '{', true);
+}
+
+void xp_json_object_end(xp_json *json)
+{
+  close_level(json, '}');
+}
+
+void xp_json_array(xp_json *json)
+{
+  open_level(json, '[', false);
+}
+
+void xp_json_array_line(xp_json *json)
+{
+  open_level(json, '[', true);
+}
+
+void xp_json_array_end(xp_json *json)
+{
+  close_level(json, ']');
+}
+
+/* Two-character escapes; 0 if the byte has none. */
+static char short_escape(uint32_t code)
+{
+  switch (code) {
+  case '"':
+    return '"';
+  case '\\':
+    return '\\';
+  case '\n':
+    return 'n';
+  case '\r':
+    return 'r';
+  case '\t':
+    return 't';
+  case '\b':
+    return 'b';
+  case '\f':
+    return 'f';
+  default:
+    return 0;
+  }
+}
+
+/* True for code points that stand in a string as they are.  DEL, the C1 controls and the two line separators are valid
+ * JSON; they are escaped since terminals and JavaScript take them for more than text. */
+static bool is_plain(uint32_t code)
+{
+  if (code < 0x7f) {
+    return code >= 0x20 && code != '"' && code != '\\';
+  }
+  return code > 0x9f && code != 0x2028 && code != 0x2029 && code != XP_UTF8_BAD;
+}
+
+static void write_escape(FILE *out, uint32_t code)
+{
+  char escape = short_escape(code);
+  if (code == XP_UTF8_BAD) {
+    fputs("\xef\xbf\xbd", out);
+  } else if (escape != 0) {
+    fprintf(out, "\\%c", escape);
+  } else {
+    fprintf(out, "\\u%04" PRIx32, code);
+  }
+}
+
+static void write_string(FILE *out, xp_str s)
+{
+  size_t plain = 0; /* start of the bytes that are not written yet */
+  fputc('"', out);
+  for (size_t at = 0; at < s.len;) {
+    uint32_t code;
+    size_t length = xp_utf8_next(s, at, &code);
+    if (!is_plain(code)) {
+      fwrite(s.ptr + plain, 1, at - plain, out);
+      write_escape(out, code);
+      plain = at + length;
+    }
+    at += length;
+  }
+  if (s.len > plain) {
+    fwrite(s.ptr + plain, 1, s.len - plain, out);
+  }
+  fputc('"', out);
+}
+
+void xp_json_key_str(xp_json *json, xp_str key)
+{
+  before_value(json);
+  write_string(json->out, key);
+  fputs(": ", json->out);
+  json->after_key = true;
+}
+
+void xp_json_key(xp_json *json, const char *key)
+{
+  xp_json_key_str(json, xp_str_c(key));
+}
+
+void xp_json_str(xp_json *json, xp_str value)
+{
+  before_value(json);
+  write_string(json->out, value);
+}
+
+void xp_json_text(xp_json *json, const char *value)
+{
+  if (value == NULL) {
+    xp_json_null(json);
+  } else {
+    xp_json_str(json, xp_str_c(value));
+  }
+}
+
+void xp_json_int(xp_json *json, int64_t value)
+{
+  before_value(json);
+  fprintf(json->out, "%" PRId64, value);
+}
+
+void xp_json_uint(xp_json *json, uint64_t value)
+{
+  before_value(json);
+  fprintf(json->out, "%" PRIu64, value);
+}
+
+void xp_json_double(xp_json *json, double value)
+{
+  char text[40];
+  if (!isfinite(value)) {
+    xp_json_null(json);
+    return;
+  }
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) {
+      break;
+    }
+  }
+  before_value(json);
+  fputs(text, json->out);
+}
+
+void xp_json_bool(xp_json *json, bool value)
+{
+  before_value(json);
+  fputs(value ? "true" : "false", json->out);
+}
+
+void xp_json_null(xp_json *json)
+{
+  before_value(json);
+  fputs("null", json->out);
+}
+
+void xp_json_finish(xp_json *json)
+{
+  fputc('\n', json->out);
+}
