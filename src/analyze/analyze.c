@@ -1,0 +1,273 @@
+/* The order of the analysis, and its filters. */
+#define _GNU_SOURCE
+#include "analyze/internal.h"
+
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/work_table.h"
+
+enum { DEFAULT_MIN_GAP_PS = 1000000 }; /* 1 us */
+
+xp_str xp_text(xp_analysis *an, const char *format, ...)
+{
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  xp_str s = xp_str_from(text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+  uint32_t number = xp_intern_find(&an->texts, s);
+  if (number == XP_NONE) {
+    number = xp_intern_add(&an->texts, xp_arena_copy(an->arena, s));
+  }
+  return an->texts.strings[number];
+}
+
+/* ---- filters */
+
+static xp_str names_of_devices(xp_analysis *an)
+{
+  xp_str list = {NULL, 0};
+  for (size_t i = 0; i < an->devices.count && i < 16; i++) {
+    list = xp_arena_format(an->arena, "%.*s%s%.*s", XP_STR_ARG(list), i ? ", " : "",
+                           XP_STR_ARG(an->devices.devices[i].name));
+  }
+  return list.len ? list : xp_str_c("none");
+}
+
+static xp_status keep_device(xp_analysis *an, xp_error *err)
+{
+  const char *wanted = an->options->device;
+  size_t kept = 0;
+  if (!wanted) {
+    return XP_OK;
+  }
+  for (size_t i = 0; i < an->devices.count; i++) {
+    if (xp_str_is(an->devices.devices[i].name, wanted)) {
+      an->devices.devices[kept++] = an->devices.devices[i];
+    }
+  }
+  if (kept == 0) {
+    return xp_fail(err, XP_ERR_USAGE, "no device is called \"%s\". Devices of this capture: %.*s.", wanted,
+                   XP_STR_ARG(names_of_devices(an)));
+  }
+  an->devices.count = kept;
+  return XP_OK;
+}
+
+static bool is_step(const xp_step *s, xp_str name, bool has_num, int64_t num)
+{
+  return xp_str_eq(s->name, name) && (!has_num || (s->has_num && s->num == num));
+}
+
+/* "NAME" or "NAME:NUM"; a name may hold colons itself. */
+static xp_status find_wanted_step(xp_analysis *an, xp_str *name, bool *has_num, int64_t *num, xp_error *err)
+{
+  const xp_reading *r = an->reading;
+  xp_str wanted = xp_str_c(an->options->step);
+  size_t colon = xp_str_rfind(wanted, ':');
+  *name = wanted;
+  *has_num = false;
+  for (int form = 0; form < 2; form++) {
+    for (size_t i = 0; i < r->step_count; i++) {
+      if (is_step(&r->steps[i], *name, *has_num, *num)) {
+        return XP_OK;
+      }
+    }
+    *has_num = colon < wanted.len && xp_str_to_int64(xp_str_skip(wanted, colon + 1), num);
+    *name = *has_num ? xp_str_take(wanted, colon) : wanted;
+  }
+  xp_str list = {NULL, 0};
+  for (size_t i = 0; i < r->summary_count && i < 8; i++) {
+    list = xp_arena_format(an->arena, "%.*s%s%.*s", XP_STR_ARG(list), i ? ", " : "", XP_STR_ARG(r->summaries[i].name));
+  }
+  return xp_fail(err, XP_ERR_USAGE, "no step is called \"%s\" (write NAME or NAME:NUMBER). Steps of this capture: %.*s.",
+                 an->options->step, XP_STR_ARG(list.len ? list : xp_str_c("none")));
+}
+
+static xp_status keep_wanted(xp_analysis *an, xp_error *err)
+{
+  xp_reading *r = an->reading;
+  const xp_analyze_options *o = an->options;
+  xp_str name;
+  bool has_num = false;
+  int64_t num = 0, to = o->to_ps ? o->to_ps : INT64_MAX;
+  if (o->step) {
+    xp_status status = find_wanted_step(an, &name, &has_num, &num, err);
+    if (status != XP_OK) {
+      return status;
+    }
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < r->gap_count; i++) {
+    const xp_gap *g = &r->gaps[i];
+    bool in_time = g->start_ps < to && g->start_ps + g->dur_ps > o->from_ps;
+    bool in_step = !o->step || (g->step != XP_NONE && is_step(&r->steps[g->step], name, has_num, num));
+    if ((in_time || (!o->from_ps && !o->to_ps)) && in_step) {
+      r->gaps[kept++] = *g;
+    }
+  }
+  r->gap_count = kept;
+  return XP_OK;
+}
+
+static bool step_is_wanted(const xp_analysis *an, const xp_step *s)
+{
+  const xp_analyze_options *o = an->options;
+  if ((o->from_ps || o->to_ps) && (s->start_ps + s->dur_ps <= o->from_ps || (o->to_ps && s->start_ps >= o->to_ps))) {
+    return false;
+  }
+  if (!o->step) {
+    return true;
+  }
+  xp_str wanted = xp_str_c(o->step);
+  int64_t num = 0;
+  size_t colon = xp_str_rfind(wanted, ':');
+  bool has_num = colon < wanted.len && xp_str_to_int64(xp_str_skip(wanted, colon + 1), &num);
+  return xp_str_eq(s->name, wanted) || (has_num && is_step(s, xp_str_take(wanted, colon), true, num));
+}
+
+/* Last of all, since gaps refer to steps by index. */
+static void keep_wanted_steps(xp_analysis *an)
+{
+  xp_reading *r = an->reading;
+  uint32_t *now = xp_arena_array(an->arena, r->step_count, sizeof *now);
+  size_t kept = 0;
+  for (size_t i = 0; i < r->step_count; i++) {
+    now[i] = XP_NONE;
+    if (step_is_wanted(an, &r->steps[i])) {
+      now[i] = (uint32_t)kept;
+      r->steps[kept++] = r->steps[i];
+    }
+  }
+  for (size_t g = 0; g < r->gap_count; g++) {
+    r->gaps[g].step = r->gaps[g].step == XP_NONE ? XP_NONE : now[r->gaps[g].step];
+  }
+  r->step_count = kept;
+}
+
+/* ---- order */
+
+/* Devices without work and copies go last. */
+static void order_devices(xp_analysis *an)
+{
+  xp_devices *all = &an->devices;
+  xp_device_data *sorted = xp_arena_array(an->arena, all->count, sizeof *sorted);
+  size_t n = 0;
+  for (int empty = 0; empty < 2; empty++) {
+    for (size_t i = 0; i < all->count; i++) {
+      bool is_empty = all->devices[i].work_count + all->devices[i].copy_count == 0;
+      if (is_empty == (empty == 1)) {
+        sorted[n++] = all->devices[i];
+      }
+    }
+  }
+  all->devices = sorted;
+}
+
+static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
+{
+  xp_threads_build(&an->threads, an->capture, input_regex, an->arena);
+  xp_links_build(&an->links, &an->threads, an->arena);
+  xp_devices_build(&an->devices, an->capture, &an->threads, &an->links, an->options->raw_names, an->arena);
+  order_devices(an);
+  xp_status status = keep_device(an, err);
+  if (status != XP_OK) {
+    return status;
+  }
+  xp_runs_build(an);
+  xp_clock_check(an);
+  xp_steps_find(an);
+  xp_classify(an);
+  xp_timelines_build(an);
+  xp_collectives_measure(an);
+  xp_gaps_explain(an);
+  xp_counters_count(an);
+  xp_steps_measure(an);
+  xp_counters_sum_steps(an);
+  xp_cuts_find(an);
+  status = keep_wanted(an, err);
+  if (status != XP_OK) {
+    return status;
+  }
+  xp_work_table_build(an);
+  xp_names_build(an);
+  xp_health_check(an);
+  xp_causes_sum(an);
+  xp_verdict_write(an);
+  xp_advice_write(an);
+  keep_wanted_steps(an);
+  return XP_OK;
+}
+
+/* Runs with an escape for allocations that fail: they end up here. */
+static xp_status run_guarded(xp_analysis *an, const void *input_regex, xp_error *err)
+{
+  jmp_buf escape;
+  if (setjmp(escape)) {
+    return xp_fail(err, XP_ERR_MEMORY, "out of memory while analysing the capture");
+  }
+  an->escape = &escape;
+  xp_arena_set_escape(an->arena, &escape);
+  xp_intern_init(&an->texts, an->arena);
+  xp_status status = run(an, input_regex, err);
+  xp_arena_set_escape(an->arena, NULL);
+  return status;
+}
+
+static xp_status compile_input(const char *pattern, regex_t *regex, xp_error *err)
+{
+  int code = regcomp(regex, pattern, REG_EXTENDED);
+  if (code == 0) {
+    return XP_OK;
+  }
+  char why[256];
+  regerror(code, regex, why, sizeof why);
+  return xp_fail(err, code == REG_ESPACE ? XP_ERR_MEMORY : XP_ERR_USAGE, "\"%s\" is no regular expression: %s.", pattern, why);
+}
+
+xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *options, xp_reading **reading, xp_error *err)
+{
+  static const xp_analyze_options defaults = {0};
+  *reading = NULL;
+  options = options ? options : &defaults;
+  regex_t regex;
+  if (options->input_regex) {
+    xp_status status = compile_input(options->input_regex, &regex, err);
+    if (status != XP_OK) {
+      return status;
+    }
+  }
+  xp_arena *arena = xp_arena_create();
+  xp_analysis *an = arena ? xp_arena_alloc(arena, sizeof *an) : NULL;
+  xp_reading *out = an ? xp_arena_alloc(arena, sizeof *out) : NULL;
+  xp_status status;
+  if (!out) {
+    status = xp_fail(err, XP_ERR_MEMORY, "out of memory while analysing the capture");
+  } else {
+    *an = (xp_analysis){.arena = arena, .capture = capture, .options = options, .reading = out};
+    *out = (xp_reading){.arena = arena, .capture = capture, .metrics = options->metrics};
+    out->min_gap_ps = options->min_gap_ps > 0 ? options->min_gap_ps : DEFAULT_MIN_GAP_PS;
+    status = run_guarded(an, options->input_regex ? &regex : NULL, err);
+    xp_arena_destroy(an->scratch);
+  }
+  if (options->input_regex) {
+    regfree(&regex);
+  }
+  if (status != XP_OK) {
+    xp_arena_destroy(arena);
+    return status;
+  }
+  *reading = out;
+  return XP_OK;
+}
+
+void xp_reading_free(xp_reading *reading)
+{
+  if (reading) {
+    xp_arena_destroy(reading->arena);
+  }
+}

@@ -1,0 +1,111 @@
+/* Summing whole gaps by (cause, trigger, scope, trigger scope, where), so that the rows inside the windows add up to idle. */
+#include "analyze/internal.h"
+
+#include <stdlib.h>
+
+typedef struct {
+  xp_cause_row row;
+  int64_t *lengths;
+  size_t capacity;
+} group;
+
+static int by_length(const void *a, const void *b)
+{
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static int larger_first(const void *a, const void *b)
+{
+  const xp_cause_row *x = a, *y = b;
+  if (x->ps != y->ps) {
+    return x->ps > y->ps ? -1 : 1;
+  }
+  if (x->cause != y->cause) {
+    return (int)x->cause - (int)y->cause;
+  }
+  int order = xp_str_cmp(x->scope, y->scope);
+  return order ? order : xp_str_cmp(x->trigger_scope, y->trigger_scope);
+}
+
+static uint64_t key_of(const xp_gap *gap)
+{
+  uint64_t key = xp_str_hash(gap->scope) * 31 + xp_str_hash(gap->trigger_scope) * 7;
+  return key * 0x9e3779b97f4a7c15u + (uint64_t)gap->cause * 64 + (uint64_t)gap->trigger * 8 + (uint64_t)gap->where;
+}
+
+static void add_short_gaps(xp_analysis *an, group *g)
+{
+  g->row = (xp_cause_row){.cause = XP_CAUSE_SHORT};
+  for (size_t i = 0; i < an->reading->device_count; i++) {
+    g->row.gaps += an->reading->devices[i].short_count;
+    g->row.ps += an->reading->devices[i].short_ps;
+  }
+}
+
+/* Rows that the ranking leaves out: what says nothing about the program. */
+static bool is_ranked(const xp_gap *gap)
+{
+  return gap->ranked && gap->cause != XP_CAUSE_PROFILER;
+}
+
+void xp_causes_sum(xp_analysis *an)
+{
+  xp_reading *r = an->reading;
+  group *groups = NULL;
+  size_t count = 0, capacity = 0;
+  int64_t ranked_ps = 0;
+  xp_map index;
+  xp_map_init(&index, an->arena);
+  for (size_t i = 0; i < r->gap_count; i++) {
+    const xp_gap *gap = &r->gaps[i];
+    if (gap->where != XP_WHERE_INSIDE && !is_ranked(gap)) {
+      continue;
+    }
+    uint64_t key = key_of(gap);
+    uint32_t g = xp_map_get(&index, key);
+    if (g == XP_NONE) {
+      groups = xp_arena_grow(an->arena, groups, count, &capacity, sizeof *groups);
+      g = (uint32_t)count++;
+      groups[g] = (group){.row = {.cause = gap->cause,
+                                  .trigger = gap->trigger,
+                                  .where = gap->where,
+                                  .scope = gap->scope,
+                                  .trigger_scope = gap->trigger_scope}};
+      xp_map_put(&index, key, g);
+    }
+    group *to = &groups[g];
+    to->lengths = xp_arena_grow(an->arena, to->lengths, to->row.gaps, &to->capacity, sizeof *to->lengths);
+    to->lengths[to->row.gaps++] = gap->dur_ps;
+    to->row.ps += gap->dur_ps;
+    ranked_ps += gap->dur_ps;
+  }
+  groups = xp_arena_grow(an->arena, groups, count, &capacity, sizeof *groups);
+  groups[count] = (group){0};
+  add_short_gaps(an, &groups[count]);
+  ranked_ps += groups[count].row.ps;
+  count += groups[count].row.gaps > 0;
+  r->causes = xp_arena_array(an->arena, count, sizeof *r->causes);
+  r->cause_count = count;
+  for (size_t i = 0; i < count; i++) {
+    if (groups[i].lengths) {
+      qsort(groups[i].lengths, groups[i].row.gaps, sizeof(int64_t), by_length);
+      groups[i].row.longest_ps = groups[i].lengths[groups[i].row.gaps - 1];
+      groups[i].row.median_ps = groups[i].lengths[groups[i].row.gaps / 2];
+    }
+    groups[i].row.share = ranked_ps ? (double)groups[i].row.ps / (double)ranked_ps : 0;
+    r->causes[i] = groups[i].row;
+  }
+  if (count) {
+    qsort(r->causes, count, sizeof *r->causes, larger_first);
+  }
+  for (size_t i = 0; i < r->device_count; i++) {
+    r->idle_ps += r->devices[i].idle_ps;
+    r->explained_ps += r->devices[i].idle_ps - r->devices[i].short_ps;
+  }
+  for (size_t i = 0; i < r->gap_count; i++) {
+    for (size_t p = 0; r->gaps[i].where == XP_WHERE_INSIDE && p < r->gaps[i].part_count; p++) {
+      r->explained_ps -= r->gaps[i].parts[p].cause == XP_CAUSE_UNKNOWN ? r->gaps[i].parts[p].ps : 0;
+    }
+  }
+}

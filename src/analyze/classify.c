@@ -1,0 +1,231 @@
+/* What context says of a host event: which are annotations of the user, and which of those are tracing.
+ *
+ * The lists of event_classes.c know names; this pass knows neighbours.  A PjitFunction that holds lowering events traces,
+ * otherwise it dispatches.  A scope of the user is tracing when it names an instruction that ran (a lazy program runs
+ * nothing while it traces), or while gradients are built on an autograd thread.
+ */
+#include "analyze/internal.h"
+#include "analyze/op_names.h"
+
+typedef struct {
+  xp_analysis *an;
+  xp_intern ran;       /* scopes and components of scopes of instructions that ran */
+  xp_map programs;     /* hash(host, program) that ran */
+  xp_map backward;     /* of these, those with *_backward instructions without a scope */
+  uint8_t *lowering;   /* by entry of the thread at hand */
+  size_t lowering_capacity;
+} state;
+
+static uint64_t program_key(uint32_t host, uint64_t program)
+{
+  return (program + 1) * 0x9e3779b97f4a7c15u ^ host;
+}
+
+static void add_scope(state *s, xp_str scope)
+{
+  if (scope.len == 0) {
+    return;
+  }
+  xp_intern_add(&s->ran, scope);
+  while (scope.len) {
+    size_t n = xp_str_find(scope, '/', 0);
+    if (n) {
+      xp_intern_add(&s->ran, xp_str_take(scope, n));
+    }
+    scope = xp_str_skip(scope, n + 1);
+  }
+}
+
+/* What ran is what has a descriptor; a fusion ran all that is fused into it. */
+static void collect_ran(state *s)
+{
+  xp_analysis *an = s->an;
+  for (size_t i = 0; i < an->devices.count; i++) {
+    const xp_device_data *d = &an->devices.devices[i];
+    for (size_t l = 0; l < d->lane_count; l++) {
+      uint32_t last = XP_NONE;
+      for (size_t e = 0; e < d->lanes[l].count; e++) {
+        uint32_t o = d->lanes[l].op[e];
+        const xp_op *op = &an->devices.ops[o];
+        if (o == last || op->leaf_input || op->role != XP_ROLE_WORK) {
+          continue;
+        }
+        last = o;
+        add_scope(s, op->folded);
+        an->names_on = an->names_on || op->scoped;
+        if (op->has_program) {
+          xp_map_put(&s->programs, program_key(d->host, op->program), 1);
+        }
+        if (op->has_program && !op->scoped && xp_str_ends(op->base, "_backward")) {
+          xp_map_put(&s->backward, program_key(d->host, op->program), 1);
+        }
+      }
+    }
+  }
+}
+
+static void collect_fused(state *s)
+{
+  xp_analysis *an = s->an;
+  for (uint32_t h = 0; an->devices.lazy && h < an->capture->host_count; h++) {
+    for (size_t p = 0; p < xp_hlo_program_count(an->devices.hlo[h]); p++) {
+      const xp_hlo_program *program = xp_hlo_program_at(an->devices.hlo[h], p);
+      bool ran = xp_map_get(&s->programs, program_key(h, program->program_id)) != XP_NONE;
+      for (size_t i = 0; ran && i < program->count; i++) {
+        const xp_hlo_instruction *x = &program->instructions[i];
+        for (size_t f = 0; f < x->fused_count && xp_str_is(x->opcode, "fusion"); f++) {
+          add_scope(s, xp_op_scope_of(x->fused_names[f], true, false, an->arena).scope);
+        }
+      }
+    }
+  }
+}
+
+static bool is_step_program_backward(const state *s, uint32_t step)
+{
+  const xp_analysis *an = s->an;
+  for (size_t i = 0; i < an->devices.count; i++) {
+    const xp_device_data *d = &an->devices.devices[i];
+    for (size_t r = 0; r < d->run_count; r++) {
+      if (d->runs[r].step == step && d->runs[r].has_program &&
+          xp_map_get(&s->backward, program_key(d->host, d->runs[r].program)) != XP_NONE) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Marks the PjitFunctions around lowering events. */
+static void mark_lowering(state *s, const xp_thread *t)
+{
+  s->lowering = xp_arena_array(s->an->arena, t->count, 1);
+  for (uint32_t e = 0; e < t->count; e++) {
+    if (xp_threads_class(&s->an->threads, t->line, t->event[e]).flags & XP_NAME_LOWERING) {
+      for (uint32_t p = t->parent[e]; p != XP_NONE && !s->lowering[p]; p = t->parent[p]) {
+        s->lowering[p] = 1;
+      }
+    }
+  }
+}
+
+/* Inside of something that the runtime does, names are the runtime's. */
+static bool is_inside_runtime(const state *s, const xp_thread *t, uint32_t entry)
+{
+  int64_t start = xp_entry_start(t, entry);
+  for (uint32_t p = xp_thread_outer(t, entry, start); p != XP_NONE; p = xp_thread_outer(t, p, start)) {
+    xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[p]);
+    bool runtime = (t->flags[p] & XP_ENTRY_LISTED) && c.cause != XP_CAUSE_INPUT && c.cause != XP_CAUSE_WAIT;
+    if (runtime || (c.flags & XP_NAME_PJIT)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_scope(const state *s, const xp_thread *t, uint32_t entry)
+{
+  xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[entry]);
+  if (t->flags[entry] & (XP_ENTRY_STEP | XP_ENTRY_PROFILER) ||
+      c.flags & (XP_NAME_FRAME | XP_NAME_QUALIFIED | XP_NAME_PJIT)) {
+    return false;
+  }
+  return (c.cause == XP_CAUSE_COUNT || c.flags & XP_NAME_INPUT_SCOPE) && !is_inside_runtime(s, t, entry);
+}
+
+static void mark_scopes(const state *s, xp_thread *t)
+{
+  size_t scopes = 0;
+  for (uint32_t e = 0; e < t->count; e++) {
+    if (is_scope(s, t, e)) {
+      t->flags[e] |= XP_ENTRY_SCOPE;
+      scopes++;
+    }
+  }
+  t->has_scope = scopes > 0 && (t->has_step || t->has_frame || scopes > 1);
+  for (uint32_t e = 0; !t->has_scope && e < t->count; e++) {
+    t->flags[e] &= (uint8_t)~XP_ENTRY_SCOPE;
+  }
+}
+
+/* Some gradient is built on an autograd thread of the host meanwhile. */
+static bool overlaps_autograd(const xp_analysis *an, uint32_t host, int64_t start_ps, int64_t end_ps)
+{
+  for (size_t i = 0; i < an->threads.count; i++) {
+    const xp_thread *t = &an->threads.threads[i];
+    if (!t->is_autograd || t->host != host) {
+      continue;
+    }
+    uint32_t next = xp_thread_first_from(t, start_ps);
+    if ((next < t->count && xp_entry_start(t, next) < end_ps) || xp_thread_innermost(t, start_ps) != XP_NONE) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool names_instruction(const state *s, xp_str name)
+{
+  char text[256];
+  if (xp_str_find(name, ':', 0) < name.len && name.len < sizeof text) {
+    for (size_t i = 0; i < name.len; i++) {
+      text[i] = name.ptr[i] == ':' ? '_' : name.ptr[i];
+    }
+    name = xp_str_from(text, name.len);
+  }
+  return xp_intern_find(&s->ran, name) != XP_NONE;
+}
+
+static uint32_t enclosing_step(const state *s, const xp_thread *t, uint32_t entry)
+{
+  int64_t start = xp_entry_start(t, entry);
+  for (uint32_t p = xp_thread_outer(t, entry, start); p != XP_NONE; p = xp_thread_outer(t, p, start)) {
+    if (t->flags[p] & XP_ENTRY_STEP) {
+      return xp_steps_at(s->an, t->host, start);
+    }
+  }
+  return XP_NONE;
+}
+
+static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
+{
+  const xp_analysis *an = s->an;
+  if (!an->devices.lazy && !an->threads.torch) {
+    return false; /* elsewhere a program is compiled once: a scope of its name is no tracing */
+  }
+  if (names_instruction(s, xp_entry_name(t, entry)) ||
+      overlaps_autograd(an, t->host, xp_entry_start(t, entry), xp_entry_end(t, entry))) {
+    return true;
+  }
+  uint32_t step = an->names_on && s->backward.count ? enclosing_step(s, t, entry) : XP_NONE;
+  return step != XP_NONE && is_step_program_backward(s, step);
+}
+
+static void classify_thread(state *s, xp_thread *t)
+{
+  mark_lowering(s, t);
+  mark_scopes(s, t);
+  for (uint32_t e = 0; e < t->count; e++) {
+    xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[e]);
+    if ((c.flags & XP_NAME_PJIT) && !(t->flags[e] & XP_ENTRY_STEP)) {
+      uint32_t p = xp_thread_outer(t, e, xp_entry_start(t, e));
+      bool inside_tracing = p != XP_NONE && t->cause[p] == XP_CAUSE_TRACING;
+      t->cause[e] = s->lowering[e] || inside_tracing ? XP_CAUSE_TRACING : XP_CAUSE_DISPATCH;
+    } else if ((t->flags[e] & XP_ENTRY_SCOPE) && t->cause[e] == XP_CAUSE_HOST && scope_traces(s, t, e)) {
+      t->cause[e] = XP_CAUSE_TRACING;
+    }
+  }
+}
+
+void xp_classify(xp_analysis *an)
+{
+  state s = {.an = an};
+  xp_intern_init(&s.ran, an->arena);
+  xp_map_init(&s.programs, an->arena);
+  xp_map_init(&s.backward, an->arena);
+  collect_ran(&s);
+  collect_fused(&s);
+  for (size_t i = 0; i < an->threads.count; i++) {
+    classify_thread(&s, &an->threads.threads[i]);
+  }
+}

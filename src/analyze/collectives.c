@@ -1,0 +1,76 @@
+/* Time in collectives, and how much of it a device spent waiting for the last participant to arrive.
+ *
+ * The n-th execution of an instruction within a run is one occurrence; the occurrences of all devices of a host with the
+ * same instruction, run and n belong together.  Clocks of different hosts are not compared.
+ */
+#include "analyze/internal.h"
+
+#include <stdlib.h>
+
+typedef struct {
+  uint64_t key;
+  uint32_t device;
+  int64_t start_ps;
+} occurrence;
+
+typedef struct {
+  occurrence *rows;
+  size_t count, capacity;
+} list;
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+  return (h ^ v) * 0x9e3779b97f4a7c15u ^ (h >> 29);
+}
+
+static void collect(xp_analysis *an, uint32_t device, list *all)
+{
+  const xp_device_data *d = &an->devices.devices[device];
+  xp_map seen; /* (op, run) -> occurrences so far */
+  xp_map_init(&seen, an->arena);
+  xp_work_iter iter = xp_work_begin(d, an->arena);
+  for (xp_work w; xp_work_next(&iter, &w);) {
+    const xp_op *op = &an->devices.ops[w.op];
+    if (!op->collective || op->role != XP_ROLE_WORK) {
+      continue;
+    }
+    uint32_t run = xp_work_run(d, &w);
+    uint64_t id = run == XP_NONE ? 0 : d->runs[run].has_run_id ? d->runs[run].run_id : run;
+    uint64_t key = mix(mix(xp_str_hash(op->op), id), d->host);
+    uint32_t n = xp_map_get(&seen, key);
+    n = n == XP_NONE ? 0 : n;
+    xp_map_put(&seen, key, n + 1);
+    all->rows = xp_arena_grow(an->arena, all->rows, all->count, &all->capacity, sizeof *all->rows);
+    all->rows[all->count++] = (occurrence){mix(key, n), device, w.start_ps};
+    const xp_lane *lane = &d->lanes[w.lane];
+    an->reading->devices[device].collective_ps += xp_event_dur(lane->line, lane->event[w.index]);
+  }
+}
+
+static int by_key(const void *a, const void *b)
+{
+  const occurrence *x = a, *y = b;
+  if (x->key != y->key) {
+    return x->key < y->key ? -1 : 1;
+  }
+  return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
+}
+
+void xp_collectives_measure(xp_analysis *an)
+{
+  list all = {0};
+  for (uint32_t i = 0; i < an->devices.count; i++) {
+    collect(an, i, &all);
+  }
+  if (all.count) {
+    qsort(all.rows, all.count, sizeof *all.rows, by_key);
+  }
+  for (size_t i = 0, end; i < all.count; i = end) {
+    for (end = i + 1; end < all.count && all.rows[end].key == all.rows[i].key;) {
+      end++;
+    }
+    for (size_t k = i; k < end; k++) {
+      an->reading->devices[all.rows[k].device].collective_wait_ps += all.rows[end - 1].start_ps - all.rows[k].start_ps;
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/* Counting compiles, executes, reads, uploads and syncs: exact, free, and the first thing to read.
+ *
+ * Nested events of one kind count once, the outermost.  An execute belongs to the scope and step in which it was asked for,
+ * however late the pool thread got to it.
+ */
+#include "analyze/internal.h"
+
+typedef struct {
+  xp_analysis *an;
+  xp_intern scopes;
+  size_t capacity;
+  uint32_t flags[XP_COUNTER_COUNT]; /* names that count; 0: another rule */
+} counting;
+
+static void count_at(counting *c, int counter, uint32_t thread, int64_t time)
+{
+  xp_reading *r = c->an->reading;
+  xp_counters *out = &r->counters;
+  const xp_thread *t = &c->an->threads.threads[thread];
+  out->totals[counter]++;
+  xp_str scope = xp_thread_scope(t, time);
+  uint32_t row = xp_intern_add(&c->scopes, scope);
+  if (row == out->by_scope_count) {
+    out->by_scope = xp_arena_grow(c->an->arena, out->by_scope, row, &c->capacity, sizeof *out->by_scope);
+    out->by_scope[out->by_scope_count++] = (xp_scope_counters){.scope = scope};
+  }
+  out->by_scope[row].counters[counter]++;
+  uint32_t step = r->step_source == XP_STEPS_ANNOTATION ? xp_steps_at(c->an, t->host, time) : XP_NONE;
+  if (step != XP_NONE) {
+    r->steps[step].counters[counter]++;
+  } else {
+    r->outside_steps_counters[counter]++;
+  }
+}
+
+static void count_execute(counting *c, uint32_t launch)
+{
+  const xp_launch *l = &c->an->links.launches[launch];
+  count_at(c, XP_EXECUTES, l->hops[l->hop_count - 1].thread, l->asked_ps);
+}
+
+static bool counts(const counting *c, int counter, const xp_thread *t, uint32_t entry)
+{
+  if (counter == XP_UPLOADS && !c->flags[counter]) {
+    return (t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] == XP_CAUSE_UPLOAD;
+  }
+  return (xp_threads_class(&c->an->threads, t->line, t->event[entry]).flags & c->flags[counter]) != 0;
+}
+
+static void count_thread(counting *c, const xp_thread *t)
+{
+  int64_t end[XP_COUNTER_COUNT];
+  for (int k = 0; k < XP_COUNTER_COUNT; k++) {
+    end[k] = INT64_MIN;
+  }
+  for (uint32_t e = 0; e < t->count; e++) {
+    int64_t start = xp_entry_start(t, e);
+    for (int k = 0; k < XP_COUNTER_COUNT; k++) {
+      if (!counts(c, k, t, e) || start < end[k]) {
+        continue;
+      }
+      end[k] = xp_entry_end(t, e);
+      if (k == XP_EXECUTES) {
+        count_execute(c, xp_links_around(&c->an->links, t->index, e));
+      } else {
+        count_at(c, k, t->index, start);
+      }
+    }
+  }
+}
+
+/* Executes where torch_xla's client does not occur: run ids that were launched, else execute calls. */
+static void count_launches(counting *c)
+{
+  xp_analysis *an = c->an;
+  bool any = false;
+  xp_map seen;
+  xp_map_init(&seen, an->arena);
+  for (size_t i = 0; i < an->links.run_event_count; i++) {
+    const xp_run_event *e = &an->links.run_events[i];
+    uint32_t host = an->threads.threads[e->thread].host;
+    uint64_t key = (e->run_id + 1) * 0x9e3779b97f4a7c15u ^ host;
+    if (e->is_wait || xp_map_get(&seen, key) != XP_NONE) {
+      continue;
+    }
+    xp_map_put(&seen, key, 1);
+    uint32_t launch = xp_links_by_run_id(&an->links, host, e->run_id, e->ordinal);
+    if (launch != XP_NONE) {
+      count_execute(c, launch);
+      any = true;
+    }
+  }
+  for (size_t i = 0; !any && i < an->links.asked_count; i++) {
+    count_execute(c, an->links.asked[i]);
+  }
+}
+
+/* Runs of programs, a replicated one once, and those of them without a launch. */
+static void count_runs(xp_analysis *an, uint32_t host)
+{
+  xp_counters *out = &an->reading->counters;
+  uint64_t most = 0, most_unlinked = 0, with_id = 0, unlinked_id = 0;
+  xp_map seen;
+  xp_map_init(&seen, an->arena);
+  for (size_t i = 0; i < an->devices.count; i++) {
+    const xp_device_data *d = &an->devices.devices[i];
+    uint64_t runs = 0, unlinked = 0;
+    for (size_t r = 0; d->host == host && r < d->run_count; r++) {
+      const xp_device_run *run = &d->runs[r];
+      bool linked = run->launch != XP_NONE;
+      if (run->has_run_id) {
+        uint32_t known = xp_map_get(&seen, run->run_id);
+        with_id += known == XP_NONE;
+        unlinked_id += known == XP_NONE && !linked;
+        unlinked_id -= known == 0 && linked; /* another device of the same run was linked */
+        xp_map_put(&seen, run->run_id, known == 1 || linked);
+      } else {
+        runs++;
+        unlinked += !linked;
+      }
+      an->reading->devices[i].runs++;
+      an->reading->devices[i].launches += linked;
+      an->reading->devices[i].runs_without_launch += !linked;
+    }
+    most = runs > most ? runs : most;
+    most_unlinked = unlinked > most_unlinked ? unlinked : most_unlinked;
+  }
+  out->executions += with_id + most;
+  out->executions_without_launch += unlinked_id + most_unlinked;
+}
+
+static void count_links(xp_analysis *an)
+{
+  xp_counters *out = &an->reading->counters;
+  for (uint32_t h = 0; h < an->capture->host_count; h++) {
+    count_runs(an, h);
+  }
+  out->launches = out->totals[XP_EXECUTES];
+  uint64_t linked = out->executions - out->executions_without_launch;
+  out->launches_without_execution = out->launches > linked ? out->launches - linked : 0;
+}
+
+/* The step name with most time. */
+static const xp_step_summary *main_steps(const xp_reading *r)
+{
+  const xp_step_summary *best = NULL;
+  for (size_t i = 0; i < r->summary_count; i++) {
+    const xp_step_summary *s = &r->summaries[i];
+    bool more = !best || (double)s->duration_ps * (double)s->complete > (double)best->duration_ps * (double)best->complete;
+    best = s->complete && more ? s : best;
+  }
+  return best;
+}
+
+void xp_counters_sum_steps(xp_analysis *an)
+{
+  xp_reading *r = an->reading;
+  xp_counters *out = &r->counters;
+  const xp_step_summary *main = main_steps(r);
+  uint64_t main_executes = 0, main_reads = 0;
+  size_t main_count = 0;
+  xp_intern seen;
+  xp_intern_init(&seen, an->arena);
+  for (size_t i = 0; i < r->step_count; i++) {
+    const xp_step *s = &r->steps[i];
+    size_t names = seen.count;
+    bool first = xp_intern_add(&seen, s->name) == names;
+    if (!first) {
+      out->compiles_after_first += s->counters[XP_COMPILES];
+      out->steps_after_first++;
+    }
+    for (int k = 0; s->complete && k < XP_COUNTER_COUNT; k++) {
+      out->per_step_totals[k] += s->counters[k];
+    }
+    out->steps += s->complete;
+    if (main && s->complete && xp_str_eq(s->name, main->name)) {
+      main_executes += s->counters[XP_EXECUTES];
+      main_reads += s->counters[XP_READS];
+      main_count++;
+    }
+  }
+  if (main_count) {
+    out->main_step = main->name;
+    out->programs_per_step = (double)main_executes / (double)main_count;
+    out->reads_per_step = (double)main_reads / (double)main_count;
+  }
+}
+
+void xp_counters_count(xp_analysis *an)
+{
+  counting c = {.an = an};
+  uint32_t any = an->threads.any_flags;
+  xp_intern_init(&c.scopes, an->arena);
+  c.flags[XP_COMPILES] = any & XP_NAME_COMPILES ? XP_NAME_COMPILES : XP_NAME_CLIENT_COMPILES;
+  c.flags[XP_EXECUTES] = any & XP_NAME_EXECUTES;
+  c.flags[XP_READS] = any & XP_NAME_READS ? XP_NAME_READS : XP_NAME_LITERAL_READS;
+  c.flags[XP_UPLOADS] = an->threads.torch ? XP_NAME_UPLOADS : 0;
+  c.flags[XP_SYNCS] = XP_NAME_SYNC;
+  for (size_t i = 0; i < an->threads.count; i++) {
+    count_thread(&c, &an->threads.threads[i]);
+  }
+  if (!c.flags[XP_EXECUTES]) {
+    count_launches(&c);
+  }
+  count_links(an);
+}

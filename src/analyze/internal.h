@@ -1,0 +1,107 @@
+/* What the parts of the analysis hand to one another.  analyze.c calls them in this order. */
+#ifndef XP_ANALYZE_INTERNAL_H
+#define XP_ANALYZE_INTERNAL_H
+
+#include "analyze/devices.h"
+
+typedef struct {
+  int64_t start_ps, end_ps;
+} xp_span;
+
+/* A device's time, and what its gaps need. */
+typedef struct {
+  xp_span *gaps; /* inside the window, at least the minimum */
+  size_t gap_count, gap_capacity;
+  xp_span *idle_ops; /* infeed, outfeed, send, recv: by start */
+  uint32_t *idle_op; /* the op of each */
+  size_t idle_op_count;
+} xp_timeline;
+
+typedef struct {
+  xp_arena *arena;
+  const xp_capture *capture;
+  const xp_analyze_options *options;
+  xp_threads threads;
+  xp_links links;
+  xp_devices devices;
+  xp_timeline *timelines; /* by device */
+  xp_span *profiler;      /* time under start_trace and stop_trace, by host: profiler[host_first[h]] .. */
+  size_t *profiler_first; /* host_count + 1 entries */
+  xp_reading *reading;
+  size_t gap_capacity, warning_capacity, advice_capacity;
+  xp_arena *scratch; /* NULL outside of xp_timelines_build */
+  jmp_buf *escape;   /* where allocations that fail go */
+  xp_intern texts;   /* of xp_text */
+  int64_t *cuts;     /* of parts.c, kept for the next gap */
+  size_t cut_capacity;
+  bool names_on; /* some device work has a scope */
+} xp_analysis;
+
+/* runs.c: runs of XLA CPU without run ids, and the launch of every run. */
+void xp_runs_build(xp_analysis *an);
+
+/* clock.c: shifts of device clocks. */
+void xp_clock_check(xp_analysis *an);
+
+/* steps.c: finds steps, and gives every run its step; xp_steps_measure fills in what the devices did (after gaps). */
+void xp_steps_find(xp_analysis *an);
+void xp_steps_measure(xp_analysis *an);
+uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps);
+
+/* classify.c: which events of the host are annotations, and which of them are tracing. */
+void xp_classify(xp_analysis *an);
+
+/* timeline.c: window, busy, copies, gaps of every device. */
+void xp_timelines_build(xp_analysis *an);
+
+/* collectives.c: collective_ps and collective_wait_ps of every device. */
+void xp_collectives_measure(xp_analysis *an);
+
+/* gaps.c: parts, cause and evidence of every gap, lead-in and tail. */
+void xp_gaps_explain(xp_analysis *an);
+
+/* parts.c: where the time of one gap went. */
+typedef struct {
+  xp_part *parts;
+  size_t count, capacity;
+  /* the longest stretch of one part, for evidence */
+  uint32_t longest_thread, longest_entry;
+  int64_t longest_ps, longest_at_ps;
+} xp_parts;
+
+void xp_parts_compute(xp_analysis *an, uint32_t device, xp_span gap, const xp_launch *launch, xp_parts *parts);
+
+/* The device is at work at a time (as far as its gaps of at least the minimum tell). */
+bool xp_device_works_at(const xp_analysis *an, uint32_t device, int64_t time_ps);
+
+/* trigger.c */
+typedef struct {
+  xp_trigger trigger;
+  uint32_t thread, entry; /* the read, wait or compile */
+} xp_trigger_found;
+
+xp_trigger_found xp_trigger_find(const xp_analysis *an, xp_span gap, const xp_launch *launch);
+
+/* True if the threads of a launch were in no read, and in no wait of 50 us, between two times. */
+bool xp_trigger_free(const xp_analysis *an, const xp_launch *launch, int64_t from_ps, int64_t to_ps);
+
+/* causes.c, counters.c, cuts.c, names.c, health.c, verdict.c, advice.c */
+void xp_causes_sum(xp_analysis *an);
+void xp_counters_count(xp_analysis *an);     /* totals, scopes, and each step */
+void xp_counters_sum_steps(xp_analysis *an); /* what needs the summaries of steps */
+void xp_cuts_find(xp_analysis *an);
+void xp_names_build(xp_analysis *an);
+void xp_health_check(xp_analysis *an);
+void xp_verdict_write(xp_analysis *an);
+void xp_advice_write(xp_analysis *an);
+
+/* Appends a whole sentence to the reading's warnings. */
+void xp_warn(xp_analysis *an, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A formatted text of at most 1023 bytes; equal texts are one. */
+xp_str xp_text(xp_analysis *an, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Index of the step with the launch, or XP_NONE. */
+uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch);
+
+#endif

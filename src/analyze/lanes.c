@@ -1,0 +1,154 @@
+/* Growing devices, lanes and runs while planes are read. */
+#include "analyze/lanes.h"
+
+xp_device_data *xp_device_of(xp_devices *all, uint32_t host, xp_str name, xp_device_kind kind, int64_t ordinal)
+{
+  for (size_t i = 0; i < all->count; i++) {
+    if (all->devices[i].host == host && xp_str_eq(all->devices[i].name, name)) {
+      return &all->devices[i];
+    }
+  }
+  all->devices = xp_arena_grow(all->arena, all->devices, all->count, &all->capacity, sizeof *all->devices);
+  xp_device_data *d = &all->devices[all->count++];
+  *d = (xp_device_data){.host = host, .name = name, .kind = kind, .ordinal = ordinal};
+  return d;
+}
+
+xp_lane *xp_lane_of(xp_devices *all, xp_device_data *device, const xp_line *line)
+{
+  if (device->lane_count && device->lanes[device->lane_count - 1].line == line) {
+    return &device->lanes[device->lane_count - 1];
+  }
+  device->lanes =
+      xp_arena_grow(all->arena, device->lanes, device->lane_count, &device->lane_capacity, sizeof *device->lanes);
+  device->lanes[device->lane_count] = (xp_lane){.line = line};
+  return &device->lanes[device->lane_count++];
+}
+
+void xp_lane_add(xp_devices *all, xp_lane *lane, size_t event, uint32_t op)
+{
+  size_t n = lane->count++;
+  lane->event = xp_arena_grow(all->arena, lane->event, n, &lane->event_capacity, sizeof *lane->event);
+  lane->op = xp_arena_grow(all->arena, lane->op, n, &lane->op_capacity, sizeof *lane->op);
+  lane->event[n] = (uint32_t)event;
+  lane->op[n] = op;
+}
+
+void xp_lane_add_run(xp_devices *all, xp_lane *lane, size_t event, uint32_t op, uint32_t run)
+{
+  xp_lane_add(all, lane, event, op);
+  size_t n = lane->count - 1;
+  lane->run = xp_arena_grow(all->arena, lane->run, n, &lane->run_capacity, sizeof *lane->run);
+  lane->run[n] = run;
+}
+
+void xp_lane_add_end(xp_devices *all, xp_lane *lane, size_t event, uint32_t op, uint32_t run, int64_t end_ps)
+{
+  xp_lane_add_run(all, lane, event, op, run);
+  size_t n = lane->count - 1;
+  lane->end_ps = xp_arena_grow(all->arena, lane->end_ps, n, &lane->end_capacity, sizeof *lane->end_ps);
+  lane->end_ps[n] = end_ps;
+}
+
+uint32_t xp_device_add_run(xp_devices *all, xp_device_data *device, xp_device_run run)
+{
+  device->runs = xp_arena_grow(all->arena, device->runs, device->run_count, &device->run_capacity, sizeof *device->runs);
+  run.launch = run.step = XP_NONE;
+  device->runs[device->run_count] = run;
+  return (uint32_t)device->run_count++;
+}
+
+void xp_device_run_extend(xp_device_run *run, int64_t start_ps, int64_t end_ps)
+{
+  run->start_ps = start_ps < run->start_ps ? start_ps : run->start_ps;
+  run->end_ps = end_ps > run->end_ps ? end_ps : run->end_ps;
+}
+
+void xp_device_count_work(xp_device_data *device, xp_role role)
+{
+  device->work_count += role == XP_ROLE_WORK;
+  device->copy_count += role == XP_ROLE_COPY;
+}
+
+bool xp_device_event_is_lost(xp_device_data *device, const xp_line *line, size_t i)
+{
+  device->untimed += (line->meta[i] & XP_EVENT_UNTIMED) != 0;
+  device->stray += (line->meta[i] & XP_EVENT_STRAY) != 0;
+  return (line->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) != 0;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+  h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
+  return h * 0xff51afd7ed558ccdu;
+}
+
+uint32_t xp_device_op(xp_device_builder *b, uint32_t host, const xp_line *line, size_t i, const xp_device_stats *stats,
+                      xp_role role)
+{
+  uint64_t key = mix(host, (uint64_t)(line->meta[i] & XP_EVENT_META_MASK));
+  key = mix(mix(key, (uint64_t)(uintptr_t)line->plane), stats->program);
+  key = mix(mix(key, xp_str_hash(stats->hlo_op)), xp_str_hash(stats->tf_op));
+  key = mix(mix(key, xp_str_hash(stats->name)), (uint64_t)role * 2 + stats->has_program);
+  uint32_t op = xp_map_get(&b->op_of, key);
+  if (op == XP_NONE) {
+    op = xp_ops_table_add(b->all, host, xp_event_meta_of(line, i), stats, role, false);
+    xp_map_put(&b->op_of, key, op);
+  }
+  return op;
+}
+
+/* ---- iterating */
+
+xp_work_iter xp_work_begin(const xp_device_data *device, xp_arena *arena)
+{
+  xp_work_iter iter = {device, xp_arena_array(arena, device->lane_count, sizeof *iter.next)};
+  return iter;
+}
+
+bool xp_work_next(xp_work_iter *iter, xp_work *work)
+{
+  const xp_device_data *d = iter->device;
+  size_t best = d->lane_count;
+  int64_t best_start = INT64_MAX;
+  for (size_t l = 0; l < d->lane_count; l++) {
+    if (iter->next[l] < d->lanes[l].count) {
+      int64_t start = xp_lane_start(d, &d->lanes[l], iter->next[l]);
+      if (best == d->lane_count || start < best_start) {
+        best = l;
+        best_start = start;
+      }
+    }
+  }
+  if (best == d->lane_count) {
+    return false;
+  }
+  size_t i = iter->next[best]++;
+  *work = (xp_work){(uint32_t)best, (uint32_t)i, d->lanes[best].op[i], best_start, xp_lane_end(d, &d->lanes[best], i)};
+  return true;
+}
+
+uint32_t xp_device_run_at(const xp_device_data *device, int64_t time_ps)
+{
+  size_t low = 0, high = device->run_count;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (device->runs[mid].start_ps + device->shift_ps <= time_ps) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  for (size_t back = 0; low > 0 && back < 64; low--, back++) { /* runs of a device overlap rarely and little */
+    if (device->runs[low - 1].end_ps + device->shift_ps > time_ps) {
+      return (uint32_t)(low - 1);
+    }
+  }
+  return XP_NONE;
+}
+
+uint32_t xp_work_run(const xp_device_data *device, const xp_work *work)
+{
+  const xp_lane *lane = &device->lanes[work->lane];
+  return lane->run ? lane->run[work->index] : xp_device_run_at(device, work->start_ps);
+}

@@ -1,0 +1,89 @@
+/* Who launched what: execute calls, API calls, and the way back to the thread that asked.
+ *
+ * A launch is an execute call as the analysis needs it: on which thread it was made, when it returned, and which threads
+ * held the chain before.  Time runs backwards along the hops: hop 0 is the launching thread, it holds the chain from
+ * hops[0].from_ps on; before that hop 1 holds it, and so on; the last one holds it from the beginning.
+ */
+#ifndef XP_ANALYZE_LINKS_H
+#define XP_ANALYZE_LINKS_H
+
+#include "analyze/threads.h"
+
+enum { XP_MAX_HOPS = 6 };
+
+typedef struct {
+  uint32_t thread;
+  int64_t from_ps; /* INT64_MIN for the last */
+} xp_hop;
+
+typedef struct {
+  uint32_t host;
+  uint32_t thread;
+  uint32_t entry;     /* of the outermost execute event; XP_NONE for an API call outside of one */
+  int64_t start_ps;   /* of the event that carries the id, or of the call */
+  int64_t return_ps;  /* end of the outermost execute event around it */
+  int64_t asked_ps;   /* when the asking thread (last hop) asked */
+  xp_hop hops[XP_MAX_HOPS];
+  int hop_count;
+  bool counted;       /* a run was linked to it */
+} xp_launch;
+
+/* An API call with a correlation id (cuLaunchKernel, hipMemcpyAsync ..). */
+typedef struct {
+  uint64_t id;
+  uint32_t thread, entry;
+  bool memcpy_call;
+} xp_api_call;
+
+/* A host event that carries a run id. */
+typedef struct {
+  uint64_t run_id;
+  uint32_t thread, entry;
+  int64_t ordinal; /* -1: any */
+  bool is_wait;    /* ends after the run, does not launch it */
+} xp_run_event;
+
+typedef struct {
+  xp_arena *arena;
+  xp_threads *threads;
+  xp_launch *launches;
+  size_t launch_count, launch_capacity;
+  xp_map launch_of_entry; /* (thread, entry) of the outermost execute event -> launch */
+  xp_api_call *calls;
+  size_t call_count, call_capacity;
+  xp_map call_of_id; /* hash(host, correlation id) -> call */
+  xp_run_event *run_events;
+  size_t run_event_count, run_event_capacity;
+  xp_map run_event_of_id; /* hash(host, run id) -> newest; chained by next_run_event */
+  uint32_t *next_run_event;
+  size_t next_capacity;
+  uint32_t *asked;     /* launches of execute calls that no other thread asked for, by start, of all hosts */
+  size_t asked_count;
+} xp_links;
+
+/* Collects execute calls, API calls and run ids of all threads, finds the partner of API threads, and the hops. */
+void xp_links_build(xp_links *links, xp_threads *threads, xp_arena *arena);
+
+/* The launch that carries a run id on a device of a host; XP_NONE. */
+uint32_t xp_links_by_run_id(xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal);
+
+/* Start of the event that launched a run, and the latest end of the events that waited for it; INT64_MIN if none. */
+int64_t xp_links_run_start(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal);
+int64_t xp_links_wait_end(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal);
+
+/* The launch that an API call belongs to: the execute event around it, else the call itself; XP_NONE for an unknown id. */
+uint32_t xp_links_by_correlation(xp_links *links, uint32_t host, uint64_t correlation_id);
+
+/* The launch of the execute event around an entry of a thread, or of the entry itself. */
+uint32_t xp_links_around(xp_links *links, uint32_t thread, uint32_t entry);
+
+/* The API call with a correlation id; NULL. */
+const xp_api_call *xp_links_call(const xp_links *links, uint32_t host, uint64_t correlation_id);
+
+/* True if the execute event of a launch is one of a program (not a lone API call). */
+static inline bool xp_launch_is_execute(const xp_launch *launch)
+{
+  return launch->entry != XP_NONE;
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* Plain words for causes, shared by the verdict and the advice. */
+#ifndef XP_ANALYZE_PHRASES_H
+#define XP_ANALYZE_PHRASES_H
+
+#include "analyze/internal.h"
+
+/* "the host worked in `watermark` after a value was read back": what a row of causes means, without a full stop. */
+xp_str xp_phrase_cause(xp_analysis *an, const xp_cause_row *row);
+
+#endif

@@ -1,0 +1,143 @@
+/* Runs of programs and the calls that launched them.
+ *
+ * A run is linked to its launch by run_id, on GPUs by correlation ids (done while kernels are read), else by order: the
+ * k-th execute call that a program made is the k-th run of the device.  A run that began before the first call cannot
+ * be its run and stays without launch.
+ */
+#include "analyze/internal.h"
+
+#include <stdlib.h>
+
+static int by_start(const void *a, const void *b)
+{
+  const xp_span *x = a, *y = b;
+  return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
+}
+
+/* The waits in which XLA CPU finishes runs, by start.  They may last no time at all. */
+static xp_span *completions(xp_analysis *an, uint32_t host, size_t *count)
+{
+  xp_span *spans = NULL;
+  size_t capacity = 0;
+  *count = 0;
+  for (size_t i = 0; i < an->threads.count; i++) {
+    const xp_line *line = an->threads.threads[i].line;
+    for (size_t e = 0; an->threads.threads[i].host == host && e < line->count; e++) {
+      if (xp_threads_class(&an->threads, line, e).flags & XP_NAME_COMPLETION) {
+        spans = xp_arena_grow(an->arena, spans, *count, &capacity, sizeof *spans);
+        spans[(*count)++] = (xp_span){line->start_ps[e], xp_event_end(line, e)};
+      }
+    }
+  }
+  if (*count) {
+    qsort(spans, *count, sizeof *spans, by_start);
+  }
+  return spans;
+}
+
+/* The execute calls of a host, in order. */
+static uint32_t *calls_of(xp_analysis *an, uint32_t host, size_t *count)
+{
+  uint32_t *calls = xp_arena_array(an->arena, an->links.asked_count, sizeof *calls);
+  *count = 0;
+  for (size_t i = 0; i < an->links.asked_count; i++) {
+    if (an->links.launches[an->links.asked[i]].host == host) {
+      calls[(*count)++] = an->links.asked[i];
+    }
+  }
+  return calls;
+}
+
+
+static uint32_t new_run(xp_analysis *an, xp_device_data *d, const xp_work *work, int64_t end_ps)
+{
+  const xp_op *op = &an->devices.ops[work->op];
+  d->runs = xp_arena_grow(an->arena, d->runs, d->run_count, &d->run_capacity, sizeof *d->runs);
+  d->runs[d->run_count] = (xp_device_run){.start_ps = work->start_ps,
+                                          .end_ps = end_ps,
+                                          .name = op->module,
+                                          .program = op->program,
+                                          .has_program = op->has_program,
+                                          .has_work = true,
+                                          .launch = XP_NONE,
+                                          .step = XP_NONE};
+  return (uint32_t)d->run_count++;
+}
+
+/* From the first op after an execute call to the end of the wait in which the run finishes. */
+static void cpu_runs(xp_analysis *an, xp_device_data *d)
+{
+  size_t wait_count, call_count;
+  xp_span *waits = completions(an, d->host, &wait_count);
+  uint32_t *calls = calls_of(an, d->host, &call_count);
+  size_t k = 0;
+  uint32_t run = XP_NONE;
+  xp_work_iter iter = xp_work_begin(d, an->arena);
+  for (xp_work work; xp_work_next(&iter, &work);) {
+    bool over = run == XP_NONE || work.start_ps >= d->runs[run].end_ps;
+    while (over && k < wait_count && waits[k].end_ps <= work.start_ps) {
+      k++; /* a program without ops that were seen */
+    }
+    if (over && k < wait_count) {
+      bool asked = call_count != wait_count || an->links.launches[calls[k]].start_ps <= work.start_ps;
+      run = asked ? new_run(an, d, &work, waits[k].end_ps) : run;
+      k += asked;
+    } else if (over) {
+      run = run == XP_NONE || d->runs[run].end_ps < INT64_MAX ? new_run(an, d, &work, INT64_MAX) : run;
+    }
+    if (run != XP_NONE) {
+      d->lanes[work.lane].run[work.index] = run;
+    }
+  }
+  if (run != XP_NONE && d->runs[run].end_ps == INT64_MAX) { /* the capture ends inside it */
+    d->runs[run].end_ps = d->runs[run].start_ps;
+    iter = xp_work_begin(d, an->arena);
+    for (xp_work work; xp_work_next(&iter, &work);) {
+      if (d->lanes[work.lane].run[work.index] == run && work.end_ps > d->runs[run].end_ps) {
+        d->runs[run].end_ps = work.end_ps;
+      }
+    }
+  }
+}
+
+static size_t link_by_id(xp_analysis *an, xp_device_data *d)
+{
+  size_t linked = 0;
+  for (size_t i = 0; i < d->run_count; i++) {
+    xp_device_run *run = &d->runs[i];
+    if (run->launch == XP_NONE && run->has_run_id) {
+      run->launch = xp_links_by_run_id(&an->links, d->host, run->run_id, d->ordinal);
+    }
+    linked += run->launch != XP_NONE;
+  }
+  return linked;
+}
+
+static void link_by_order(xp_analysis *an, xp_device_data *d)
+{
+  size_t call_count, k = 0;
+  uint32_t *calls = calls_of(an, d->host, &call_count);
+  for (size_t i = 0; i < d->run_count && k < call_count; i++) {
+    if (call_count == d->run_count || an->links.launches[calls[k]].start_ps <= d->runs[i].start_ps) {
+      d->runs[i].launch = calls[k++];
+    }
+  }
+}
+
+void xp_runs_build(xp_analysis *an)
+{
+  for (size_t i = 0; i < an->devices.count; i++) {
+    xp_device_data *d = &an->devices.devices[i];
+    if (d->kind == XP_DEVICE_CPU && d->run_count == 0) {
+      cpu_runs(an, d);
+    }
+    if (link_by_id(an, d) == 0) {
+      link_by_order(an, d);
+    }
+    for (size_t r = 0; r < d->run_count; r++) {
+      if (d->runs[r].launch != XP_NONE) {
+        an->links.launches[d->runs[r].launch].counted = true;
+      }
+    }
+  }
+}

@@ -1,0 +1,266 @@
+/* Building the outlines of host threads: one pass over the events of every line.
+ *
+ * Events are sorted by (start, longest first), so a stack gives the nesting: before an event is pushed, what ended at or
+ * before its start is popped.  An entry that outlives its parent (which happens where two recorders share a line) keeps
+ * that parent; whoever walks outwards skips entries that ended.
+ */
+#define _GNU_SOURCE
+#include "analyze/threads.h"
+
+#include <regex.h>
+
+typedef struct {
+  xp_threads *all;
+  xp_thread *t;
+  size_t capacity, parent_capacity, cause_capacity, flag_capacity, region_capacity;
+  uint32_t *stack;
+  size_t depth, stack_capacity;
+} builder;
+
+static bool is_host_plane(xp_str name)
+{
+  return xp_str_starts(name, "/host:") && !xp_str_is(name, "/host:metadata") && !xp_str_is(name, "/host:tfstreamz") &&
+         !xp_str_starts(name, "/host:__");
+}
+
+static bool regex_matches(const void *regex, xp_str name)
+{
+  regmatch_t match = {0, (regoff_t)name.len};
+  return name.len < INT32_MAX && regexec(regex, name.ptr ? name.ptr : "", 1, &match, REG_STARTEND) == 0 &&
+         match.rm_so == 0 && match.rm_eo == (regoff_t)name.len;
+}
+
+static xp_name_class *classify_plane(const xp_plane *plane, const void *input_regex, xp_arena *arena)
+{
+  xp_name_class *classes = xp_arena_array(arena, plane->event_meta_count, sizeof *classes);
+  for (size_t i = 0; i < plane->event_meta_count; i++) {
+    xp_str name = plane->event_meta[i].name;
+    classes[i] = xp_name_classify(name);
+    if (input_regex && classes[i].cause == XP_CAUSE_COUNT && regex_matches(input_regex, name)) {
+      classes[i].cause = XP_CAUSE_INPUT;
+      classes[i].flags |= XP_NAME_INPUT_SCOPE;
+    }
+  }
+  return classes;
+}
+
+xp_name_class xp_threads_class(const xp_threads *threads, const xp_line *line, size_t i)
+{
+  const xp_plane *plane = line->plane;
+  return threads->classes[threads->plane_base[plane->host->index] + plane->index][line->meta[i] & XP_EVENT_META_MASK];
+}
+
+static uint64_t producer_key(uint32_t host, int64_t type, uint64_t id)
+{
+  return (id * 0x9e3779b97f4a7c15u) ^ ((uint64_t)type << 48) ^ ((uint64_t)host << 56);
+}
+
+static void add_producer(xp_threads *all, const xp_thread *t, int64_t type, uint64_t id, size_t event)
+{
+  xp_producer p = {t->index, t->line->start_ps[event], xp_event_end(t->line, event)};
+  all->producers =
+      xp_arena_grow(all->arena, all->producers, all->producer_count, &all->producer_capacity, sizeof *all->producers);
+  all->older = xp_arena_grow(all->arena, all->older, all->producer_count, &all->older_capacity, sizeof *all->older);
+  uint64_t key = producer_key(t->host, type, id);
+  all->producers[all->producer_count] = p;
+  all->older[all->producer_count] = xp_map_get(&all->producer_of, key);
+  xp_map_put(&all->producer_of, key, (uint32_t)all->producer_count);
+  all->producer_count++;
+}
+
+const xp_producer *xp_threads_producer(const xp_threads *threads, uint32_t host, int64_t type, uint64_t id,
+                                       int64_t not_after_ps)
+{
+  const xp_producer *best = NULL;
+  uint32_t i = xp_map_get(&threads->producer_of, producer_key(host, type, id));
+  for (int steps = 0; i != XP_NONE && steps < 64; i = threads->older[i], steps++) {
+    const xp_producer *p = &threads->producers[i];
+    if (p->time_ps <= not_after_ps && (!best || p->time_ps > best->time_ps)) {
+      best = p;
+    }
+  }
+  return best;
+}
+
+static void add_region(builder *b, xp_event_cursor *cursor, size_t i)
+{
+  xp_thread *t = b->t;
+  xp_stat id;
+  if (!xp_stats_find(xp_event_stats(cursor, i), XP_KEY_CONSUMER, &id)) {
+    return;
+  }
+  t->regions = xp_arena_grow(b->all->arena, t->regions, t->region_count, &b->region_capacity, sizeof *t->regions);
+  t->regions[t->region_count++] = (xp_region){t->line->start_ps[i], INT64_MAX, id.bits};
+}
+
+static void end_region(builder *b, size_t i)
+{
+  xp_thread *t = b->t;
+  if (t->region_count && t->regions[t->region_count - 1].end_ps == INT64_MAX) {
+    t->regions[t->region_count - 1].end_ps = t->line->start_ps[i];
+  }
+}
+
+/* Links between threads: pool tasks, and events that carry a producer's id. */
+static void note_flow(builder *b, xp_event_cursor *cursor, size_t i, xp_name_class class)
+{
+  if (class.flags & XP_NAME_REGION) {
+    add_region(b, cursor, i);
+  } else if (class.flags & XP_NAME_REGION_END) {
+    end_region(b, i);
+  } else if (b->t->line->meta[i] & XP_EVENT_FLOW) {
+    xp_stat id, type;
+    if (xp_stats_find(xp_event_stats(cursor, i), XP_KEY_PRODUCER, &id)) {
+      xp_stats_find(xp_event_stats(cursor, i), XP_KEY_PRODUCER_TYPE, &type);
+      add_producer(b->all, b->t, xp_stat_int(&type, 0), id.bits, i);
+    }
+  }
+}
+
+static void push_entry(builder *b, size_t i, xp_name_class class)
+{
+  xp_thread *t = b->t;
+  xp_arena *arena = b->all->arena;
+  int64_t start = t->line->start_ps[i];
+  while (b->depth && xp_entry_end(t, b->stack[b->depth - 1]) <= start) {
+    b->depth--;
+  }
+  bool step = t->line->meta[i] & XP_EVENT_STEP;
+  size_t n = t->count;
+  t->event = xp_arena_grow(arena, t->event, n, &b->capacity, sizeof *t->event);
+  t->parent = xp_arena_grow(arena, t->parent, n, &b->parent_capacity, sizeof *t->parent);
+  t->cause = xp_arena_grow(arena, t->cause, n, &b->cause_capacity, sizeof *t->cause);
+  t->flags = xp_arena_grow(arena, t->flags, n, &b->flag_capacity, sizeof *t->flags);
+  t->event[n] = (uint32_t)i;
+  t->parent[n] = b->depth ? b->stack[b->depth - 1] : XP_NONE;
+  t->cause[n] = step || class.cause == XP_CAUSE_COUNT ? XP_CAUSE_HOST : (uint8_t)class.cause;
+  t->flags[n] = (uint8_t)((step ? XP_ENTRY_STEP : 0) | (class.flags & XP_NAME_PROFILER ? XP_ENTRY_PROFILER : 0) |
+                          (!step && class.cause != XP_CAUSE_COUNT ? XP_ENTRY_LISTED : 0));
+  b->stack = xp_arena_grow(arena, b->stack, b->depth, &b->stack_capacity, sizeof *b->stack);
+  b->stack[b->depth++] = (uint32_t)n;
+  t->count = n + 1;
+  t->has_step |= step;
+  b->all->any_flags |= class.flags;
+  b->all->torch |= (class.flags & XP_NAME_TORCH) != 0;
+}
+
+static void build_thread(builder *b)
+{
+  xp_thread *t = b->t;
+  const xp_line *line = t->line;
+  xp_event_cursor cursor = xp_event_cursor_open(line);
+  size_t count = line->count < XP_NONE ? line->count : XP_NONE - 1;
+  for (size_t i = 0; i < count; i++) {
+    xp_name_class class = xp_threads_class(b->all, line, i);
+    uint32_t flags = line->meta[i];
+    bool is_op = (flags & XP_EVENT_HLO_OP) && !(flags & XP_EVENT_LINK);
+    if ((flags & XP_EVENT_HLO_OP) && (flags & XP_EVENT_LINK)) {
+      xp_stat id; /* an op with a run_id is an op; with a correlation_id it is an API call */
+      is_op = !xp_stats_find(xp_event_stats(&cursor, i), XP_KEY_CORRELATION_ID, &id);
+    }
+    if (is_op || (class.flags & XP_NAME_OP_END) || (flags & (XP_EVENT_UNTIMED | XP_EVENT_STRAY))) {
+      continue;
+    }
+    note_flow(b, &cursor, i, class);
+    if ((class.flags & XP_NAME_FRAME) && class.cause == XP_CAUSE_COUNT && !(class.flags & XP_NAME_PROFILER)) {
+      t->has_frame = true;
+    } else if (xp_event_dur(line, i) > 0) {
+      push_entry(b, i, class);
+    }
+  }
+}
+
+void xp_threads_build(xp_threads *threads, const xp_capture *capture, const void *input_regex, xp_arena *arena)
+{
+  *threads = (xp_threads){.arena = arena, .capture = capture};
+  xp_map_init(&threads->producer_of, arena);
+  size_t planes = 0, lines = 0;
+  threads->plane_base = xp_arena_array(arena, capture->host_count, sizeof *threads->plane_base);
+  for (size_t h = 0; h < capture->host_count; h++) {
+    threads->plane_base[h] = planes;
+    planes += capture->hosts[h].plane_count;
+    for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
+      lines += capture->hosts[h].planes[p].line_count;
+    }
+  }
+  threads->classes = xp_arena_array(arena, planes, sizeof *threads->classes);
+  threads->threads = xp_arena_array(arena, lines, sizeof *threads->threads);
+  builder b = {.all = threads};
+  for (size_t h = 0; h < capture->host_count; h++) {
+    for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
+      const xp_plane *plane = &capture->hosts[h].planes[p];
+      threads->classes[threads->plane_base[h] + p] = classify_plane(plane, input_regex, arena);
+      for (size_t l = 0; is_host_plane(plane->name) && l < plane->line_count; l++) {
+        xp_thread *t = &threads->threads[threads->count];
+        *t = (xp_thread){.line = &plane->lines[l], .index = (uint32_t)threads->count, .host = (uint32_t)h};
+        t->partner = t->index;
+        t->is_autograd = xp_str_starts(t->line->name, "pt_autograd_");
+        t->is_api = xp_str_starts(t->line->name, "Host Threads/");
+        b = (builder){.all = threads, .t = t, .stack = b.stack, .stack_capacity = b.stack_capacity};
+        build_thread(&b);
+        threads->count++;
+      }
+    }
+  }
+}
+
+/* ---- looking things up */
+
+uint32_t xp_thread_first_from(const xp_thread *t, int64_t time_ps)
+{
+  size_t low = 0, high = t->count;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (xp_entry_start(t, (uint32_t)mid) < time_ps) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return (uint32_t)low;
+}
+
+uint32_t xp_thread_outer(const xp_thread *t, uint32_t entry, int64_t time_ps)
+{
+  do {
+    entry = t->parent[entry];
+  } while (entry != XP_NONE && xp_entry_end(t, entry) <= time_ps);
+  return entry;
+}
+
+uint32_t xp_thread_innermost(const xp_thread *t, int64_t time_ps)
+{
+  uint32_t next = xp_thread_first_from(t, time_ps == INT64_MAX ? time_ps : time_ps + 1);
+  if (next == 0) {
+    return XP_NONE;
+  }
+  return xp_entry_end(t, next - 1) > time_ps ? next - 1 : xp_thread_outer(t, next - 1, time_ps);
+}
+
+xp_str xp_thread_scope(const xp_thread *t, int64_t time_ps)
+{
+  xp_str step = {NULL, 0};
+  for (uint32_t e = xp_thread_innermost(t, time_ps); e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
+    if (t->flags[e] & XP_ENTRY_SCOPE) {
+      return xp_entry_name(t, e);
+    }
+    if ((t->flags[e] & XP_ENTRY_STEP) && !step.ptr) {
+      step = xp_entry_name(t, e);
+    }
+  }
+  return step;
+}
+
+const xp_region *xp_thread_region(const xp_thread *t, int64_t time_ps)
+{
+  size_t low = 0, high = t->region_count;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (t->regions[mid].start_ps <= time_ps) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return low && t->regions[low - 1].end_ps >= time_ps ? &t->regions[low - 1] : NULL;
+}

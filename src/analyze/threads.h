@@ -1,0 +1,121 @@
+/* The host threads of a capture, as the analysis sees them.
+ *
+ * A thread is a line of a host plane.  Its *outline* holds the events that can say why a device waited: all but plain
+ * Python frames (which are many and never set a class), device ops, their end markers, and events without a duration.
+ * The outline knows nesting: every entry has its parent, the innermost earlier entry that was still open at its start.
+ *
+ * Everything lives in the arena of the reading and is read-only after xp_threads_build, but for the index of frames, which
+ * is built when a thread is asked for frames first.
+ */
+#ifndef XP_ANALYZE_THREADS_H
+#define XP_ANALYZE_THREADS_H
+
+#include "analyze/event_classes.h"
+
+/* What an entry of an outline is; set when the outline is built, refined by xp_threads_classify. */
+enum {
+  XP_ENTRY_STEP = 1u << 0,       /* a step annotation */
+  XP_ENTRY_SCOPE = 1u << 1,      /* an annotation of the user (also one of input) */
+  XP_ENTRY_CALL = 1u << 2,       /* outermost listed dispatch event, an execute call */
+  XP_ENTRY_ASKED = 1u << 3,      /* an execute call that no other thread asked for */
+  XP_ENTRY_PROFILER = 1u << 4,
+  XP_ENTRY_LISTED = 1u << 5,     /* its class comes from the lists alone */
+  XP_ENTRY_OUTER_DISPATCH = 1u << 6
+};
+
+/* A task that a pool thread ran: from StartRegion to StopRegion. */
+typedef struct {
+  int64_t start_ps, end_ps;
+  uint64_t id;
+} xp_region;
+
+/* Something that another thread goes on with: ThreadpoolListener::Record, or an event with _p. */
+typedef struct {
+  uint32_t thread;
+  int64_t time_ps;
+  int64_t end_ps;
+} xp_producer;
+
+typedef struct {
+  const xp_line *line;
+  uint32_t index; /* of the thread */
+  uint32_t host;
+  size_t count;
+  uint32_t *event;  /* index of the event in the line */
+  uint32_t *parent; /* entry, XP_NONE at the top */
+  uint8_t *cause;   /* xp_cause; XP_CAUSE_HOST for what has no class */
+  uint8_t *flags;   /* XP_ENTRY_* */
+  xp_region *regions; /* by start */
+  size_t region_count;
+  bool has_step, has_frame, has_scope, is_autograd, is_api;
+  /* For an API thread ("Host Threads/N"): the thread whose execute events contain its calls, else itself. */
+  uint32_t partner;
+  /* Latest end of blocks of 64 events, then of 64 blocks, ..; built on demand. */
+  int64_t *frame_ends[6];
+  size_t frame_end_count[6];
+  int frame_levels;
+} xp_thread;
+
+typedef struct {
+  xp_arena *arena;
+  const xp_capture *capture;
+  xp_thread *threads;
+  size_t count;
+  xp_name_class **classes; /* by plane (see xp_threads_class), then by event metadata */
+  size_t *plane_base;      /* by host: number of its first plane */
+  xp_producer *producers;
+  size_t producer_count, producer_capacity;
+  xp_map producer_of; /* hash of (host, type, id) -> latest producer; chained by `older` */
+  uint32_t *older;
+  size_t older_capacity;
+  bool torch;         /* torch_xla's client occurs */
+  uint32_t any_flags; /* XP_NAME_* of all names that occur in an outline */
+} xp_threads;
+
+/* Builds the outlines.  `input` (may be NULL): further names of class input, a compiled POSIX regex. */
+void xp_threads_build(xp_threads *threads, const xp_capture *capture, const void *input_regex, xp_arena *arena);
+
+/* The class of the name of event i of a line. */
+xp_name_class xp_threads_class(const xp_threads *threads, const xp_line *line, size_t i);
+
+static inline int64_t xp_entry_start(const xp_thread *t, uint32_t entry)
+{
+  return t->line->start_ps[t->event[entry]];
+}
+
+static inline int64_t xp_entry_end(const xp_thread *t, uint32_t entry)
+{
+  return xp_event_end(t->line, t->event[entry]);
+}
+
+static inline xp_str xp_entry_name(const xp_thread *t, uint32_t entry)
+{
+  return xp_event_name(t->line, t->event[entry]);
+}
+
+/* The first entry that starts at or after a time; count if there is none. */
+uint32_t xp_thread_first_from(const xp_thread *t, int64_t time_ps);
+
+/* The innermost entry that is open at a time (start <= time < end), or XP_NONE; xp_thread_outer goes on outwards. */
+uint32_t xp_thread_innermost(const xp_thread *t, int64_t time_ps);
+uint32_t xp_thread_outer(const xp_thread *t, uint32_t entry, int64_t time_ps);
+
+/* The scope shown for an instant: innermost scope of the user, else step; empty without either. */
+xp_str xp_thread_scope(const xp_thread *t, int64_t time_ps);
+
+/* The innermost Python frame open at a time, of the user's files if there is one; empty without frames. */
+xp_str xp_thread_frame(xp_threads *threads, xp_thread *t, int64_t time_ps);
+
+/* Calls visit(context, from, to, frame) for the stretches of [from_ps, to_ps) by innermost user frame (innermost frame of
+ * any kind where no user's is open; empty where there is none). */
+void xp_thread_frames(xp_threads *threads, xp_thread *t, int64_t from_ps, int64_t to_ps,
+                      void (*visit)(void *context, int64_t from_ps, int64_t to_ps, xp_str frame), void *context);
+
+/* The producer with an id, the latest that is not after a time; NULL if none. */
+const xp_producer *xp_threads_producer(const xp_threads *threads, uint32_t host, int64_t type, uint64_t id,
+                                       int64_t not_after_ps);
+
+/* The pool task of a thread that is running at a time; NULL if none. */
+const xp_region *xp_thread_region(const xp_thread *t, int64_t time_ps);
+
+#endif

@@ -1,0 +1,157 @@
+/* The first line of a report: one or two sentences that answer why the device waited.
+ *
+ * Recompilation comes first, since the gaps of a program that compiles all the time picture the wrong problem.  Then the
+ * cause with most idle time, and the reads that cut a step into pieces.
+ */
+#include "analyze/internal.h"
+#include "analyze/phrases.h"
+
+static const double COMPILES_TOO_MANY = 0.5, READS_TOO_MANY = 0.5; /* a step */
+
+static xp_str percent(xp_analysis *an, double share)
+{
+  if (share > 0.995 && share < 1) {
+    share = 0.99;
+  }
+  return share >= 0.01 || share == 0 ? xp_text(an, "%.0f %%", share * 100) : xp_text(an, "under 1 %%");
+}
+
+static bool recompiles(const xp_counters *c)
+{
+  return c->steps_after_first && (double)c->compiles_after_first / (double)c->steps_after_first > COMPILES_TOO_MANY;
+}
+
+static xp_str compile_sentence(xp_analysis *an)
+{
+  const xp_counters *c = &an->reading->counters;
+  return xp_text(an,
+                 "The program still compiles: %llu compiles in %zu steps after the first. Fix that first; the gaps below "
+                 "picture the wrong problem.",
+                 (unsigned long long)c->compiles_after_first, c->steps_after_first);
+}
+
+/* Idle time that reads triggered, as a share of all ranked idle time, and the scope with most of it. */
+static double read_share(const xp_reading *r, xp_str *scope)
+{
+  double share = 0, best = 0;
+  for (size_t i = 0; i < r->cause_count; i++) {
+    const xp_cause_row *row = &r->causes[i];
+    if (row->trigger != XP_TRIGGER_VALUE_REQUEST || row->where != XP_WHERE_INSIDE) {
+      continue;
+    }
+    share += row->share;
+    if (row->share > best) {
+      best = row->share;
+      *scope = row->trigger_scope;
+    }
+  }
+  return share;
+}
+
+/* The scope with most reads. */
+static const xp_scope_counters *reading_scope(const xp_counters *c)
+{
+  const xp_scope_counters *best = NULL;
+  for (size_t i = 0; i < c->by_scope_count; i++) {
+    if (!best || c->by_scope[i].counters[XP_READS] > best->counters[XP_READS]) {
+      best = &c->by_scope[i];
+    }
+  }
+  return best;
+}
+
+/* Share of idle time whose trigger began in a scope. */
+static double triggered_in(const xp_reading *r, xp_str scope)
+{
+  double share = 0;
+  for (size_t i = 0; i < r->cause_count; i++) {
+    const xp_cause_row *row = &r->causes[i];
+    share += row->trigger == XP_TRIGGER_VALUE_REQUEST && xp_str_eq(row->trigger_scope, scope) ? row->share : 0;
+  }
+  return share;
+}
+
+static xp_str reads_sentence(xp_analysis *an)
+{
+  const xp_reading *r = an->reading;
+  const xp_counters *c = &r->counters;
+  xp_str scope = {NULL, 0};
+  if (c->reads_per_step <= READS_TOO_MANY || read_share(r, &scope) <= 0) {
+    return xp_str_from(NULL, 0);
+  }
+  const xp_scope_counters *most = reading_scope(c);
+  scope = most && most->scope.len ? most->scope : scope;
+  xp_str pieces = c->programs_per_step > 1.05 ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
+                                              : xp_str_from(NULL, 0);
+  return xp_text(an, " Reads in `%.*s` (%.3g a step)%.*s trigger %.*s of the wait.", XP_STR_ARG(scope),
+                 c->reads_per_step, XP_STR_ARG(pieces), XP_STR_ARG(percent(an, triggered_in(r, scope))));
+}
+
+static const xp_cause_row *largest_cause(const xp_reading *r)
+{
+  for (size_t i = 0; i < r->cause_count; i++) {
+    if (r->causes[i].cause != XP_CAUSE_SHORT) {
+      return &r->causes[i];
+    }
+  }
+  return NULL;
+}
+
+/* Lead-in and tail of all devices that are ranked, beside the idle time inside. */
+static double idle_share(const xp_reading *r)
+{
+  double idle = 0, all = 0;
+  for (size_t i = 0; i < r->device_count; i++) {
+    const xp_device *d = &r->devices[i];
+    if (d->has_window) {
+      idle += (double)d->idle_ps;
+      all += (double)(d->window_ps[1] - d->window_ps[0]);
+    }
+  }
+  for (size_t i = 0; i < r->gap_count; i++) {
+    const xp_gap *g = &r->gaps[i];
+    if (g->where != XP_WHERE_INSIDE && g->ranked && g->cause != XP_CAUSE_PROFILER) {
+      idle += (double)g->dur_ps;
+      all += (double)g->dur_ps;
+    }
+  }
+  return all > 0 ? idle / all : 0;
+}
+
+static xp_str cause_sentence(xp_analysis *an, const xp_cause_row *row)
+{
+  const xp_reading *r = an->reading;
+  xp_str what = xp_phrase_cause(an, row);
+  return xp_text(an, "The device%s waited %.*s of the time; %.*s of that wait: %.*s.", r->device_count > 1 ? "s" : "",
+                 XP_STR_ARG(percent(an, idle_share(r))), XP_STR_ARG(percent(an, row->share)), XP_STR_ARG(what));
+}
+
+static bool any_window(const xp_reading *r)
+{
+  for (size_t i = 0; i < r->device_count; i++) {
+    if (r->devices[i].has_window) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void xp_verdict_write(xp_analysis *an)
+{
+  xp_reading *r = an->reading;
+  const xp_cause_row *row = largest_cause(r);
+  if (!any_window(r)) {
+    bool launched = r->counters.launches > 0;
+    r->verdict = launched ? xp_text(an, "No device work was recorded, although the host launched %llu programs: capture again with device tracing on.",
+                                    (unsigned long long)r->counters.launches)
+                          : xp_text(an, "No device work was recorded: nothing can be said about why a device waits.");
+  } else if (recompiles(&r->counters)) {
+    r->verdict = compile_sentence(an);
+  } else if (!row || idle_share(r) < 0.005) {
+    r->verdict = xp_text(an, "The device%s hardly waited: %.*s of the time. Make the device work itself faster.",
+                         r->device_count > 1 ? "s" : "", XP_STR_ARG(percent(an, idle_share(r))));
+  } else {
+    xp_str cause = cause_sentence(an, row), reads = reads_sentence(an);
+    r->verdict = xp_text(an, "%.*s%.*s", XP_STR_ARG(cause), XP_STR_ARG(reads));
+  }
+}
