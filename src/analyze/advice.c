@@ -2,7 +2,7 @@
 #include "analyze/internal.h"
 #include "analyze/phrases.h"
 
-static const double NOTABLE_SHARE = 0.02; /* of the idle time */
+static const double NOTABLE_SHARE = 0.01; /* of the run: less is not worth anybody's time */
 
 static void advise(xp_analysis *an, double share, xp_str text, xp_str evidence)
 {
@@ -17,8 +17,8 @@ typedef struct {
 } cause_advice;
 
 static const cause_advice by_cause[] = {
-    {XP_CAUSE_COMPILE, "Keep shapes constant in `%.*s` (pad or bucket inputs), so that programs are compiled once.",
-     "Keep shapes constant (pad or bucket inputs), so that programs are compiled once."},
+    {XP_CAUSE_COMPILE, "Compile what `%.*s` runs before the loop (a warm-up step), or keep a persistent compilation cache.",
+     "Compile before the loop (a warm-up step), or keep a persistent compilation cache."},
     {XP_CAUSE_VALUE_REQUEST, "Do not ask for the value in `%.*s`, or ask later: keep it on the device, read every N steps.",
      "Do not ask for values in the loop, or ask later: keep them on the device, read every N steps."},
     {XP_CAUSE_UPLOAD, "Upload ahead of time in `%.*s`: prefetch the next batch while the device works.",
@@ -39,76 +39,136 @@ static const cause_advice by_cause[] = {
      "Nobody on the host can help here: the program itself has holes; look at its ops."},
 };
 
-static xp_str evidence_of(xp_analysis *an, const xp_cause_row *row)
+/* ---- groups of rows */
+
+/* Work of the host that follows a read in its own scope is the cause, not the read. */
+static bool is_own_work(const xp_cause_row *row)
 {
-  return xp_text(an, "%zu gap%s, %.3f ms: %.*s", row->gaps, row->gaps == 1 ? "" : "s", (double)row->ps / 1e9,
-                 XP_STR_ARG(xp_phrase_cause(an, row)));
+  bool works = row->cause == XP_CAUSE_HOST || row->cause == XP_CAUSE_UPLOAD || row->cause == XP_CAUSE_INPUT;
+  return works && xp_str_eq(row->scope, row->trigger_scope);
 }
 
-static void advise_cause(xp_analysis *an, const xp_cause_row *row)
+static bool counts_for_trigger(const xp_cause_row *row)
 {
+  bool triggered = row->trigger == XP_TRIGGER_VALUE_REQUEST || row->trigger == XP_TRIGGER_WAIT;
+  return triggered && row->where == XP_WHERE_INSIDE && !is_own_work(row);
+}
+
+/* What the host did itself, whatever made it late; what a read or wait made late is told by that. */
+static bool counts_for_cause(const xp_cause_row *row)
+{
+  bool works = row->cause == XP_CAUSE_HOST || row->cause == XP_CAUSE_UPLOAD || row->cause == XP_CAUSE_INPUT;
+  return row->cause != XP_CAUSE_TRACING && row->cause != XP_CAUSE_SHORT && (works || !counts_for_trigger(row));
+}
+
+typedef struct {
+  int64_t ps;
+  size_t gaps;
+  xp_cause_row row; /* the largest of the group */
+} group;
+
+/* Sums the rows that tell the same as row `first`; gaps is 0 if an earlier row told it. */
+static group sum_rows(const xp_reading *r, size_t first, bool (*counts)(const xp_cause_row *),
+                      bool (*same)(const xp_cause_row *, const xp_cause_row *))
+{
+  group g = {.row = r->causes[first]};
+  for (size_t i = 0; i < r->cause_count; i++) {
+    const xp_cause_row *row = &r->causes[i];
+    if (!counts(row) || !same(row, &r->causes[first])) {
+      continue;
+    }
+    if (i < first) {
+      return (group){0};
+    }
+    g.ps += row->ps;
+    g.gaps += row->gaps;
+  }
+  return g;
+}
+
+static bool same_cause(const xp_cause_row *a, const xp_cause_row *b)
+{
+  return a->cause == b->cause && xp_str_eq(a->scope, b->scope);
+}
+
+static bool same_trigger(const xp_cause_row *a, const xp_cause_row *b)
+{
+  return a->trigger == b->trigger && xp_str_eq(a->trigger_scope, b->trigger_scope);
+}
+
+/* Time of the run on all devices with work: the base of the shares. */
+static double run_ps(const xp_reading *r)
+{
+  double sum = 0;
+  for (size_t i = 0; i < r->device_count; i++) {
+    const xp_device *d = &r->devices[i];
+    int64_t window = d->window_ps[1] - d->window_ps[0];
+    sum += d->has_window ? (double)(d->session_ps > window ? d->session_ps : window) : 0;
+  }
+  return sum;
+}
+
+static double share_of_run(const xp_reading *r, int64_t ps)
+{
+  double run = run_ps(r);
+  return run > 0 ? (double)ps / run : 0;
+}
+
+static xp_str seen(xp_analysis *an, const group *g, xp_str what)
+{
+  return xp_text(an, "%zu gap%s, %.3f ms: %.*s", g->gaps, g->gaps == 1 ? "" : "s", (double)g->ps / 1e9, XP_STR_ARG(what));
+}
+
+static bool recompiles(const xp_counters *c)
+{
+  return c->compiles_after_first * 2 > c->steps_after_first;
+}
+
+static void advise_cause(xp_analysis *an, const group *g)
+{
+  bool said = g->row.cause == XP_CAUSE_COMPILE && recompiles(&an->reading->counters);
   for (size_t i = 0; i < sizeof by_cause / sizeof *by_cause; i++) {
-    if (by_cause[i].cause == row->cause) {
-      xp_str text = row->scope.len ? xp_arena_format(an->arena, by_cause[i].scoped, XP_STR_ARG(row->scope))
-                                   : xp_str_c(by_cause[i].plain);
-      advise(an, row->share, text, evidence_of(an, row));
+    if (by_cause[i].cause == g->row.cause && !said) {
+      xp_str text = g->row.scope.len ? xp_arena_format(an->arena, by_cause[i].scoped, XP_STR_ARG(g->row.scope))
+                                     : xp_str_c(by_cause[i].plain);
+      advise(an, share_of_run(an->reading, g->ps), text, seen(an, g, xp_phrase_cause(an, &g->row)));
     }
   }
 }
 
-/* Gaps that a read triggered are one line a scope of reads, whatever the host did then. */
-static bool advise_reads(xp_analysis *an, size_t first)
+static void advise_trigger(xp_analysis *an, const group *g)
 {
-  const xp_reading *r = an->reading;
-  const xp_cause_row *row = &r->causes[first];
-  for (size_t i = 0; i < first; i++) {
-    if (r->causes[i].trigger == row->trigger && xp_str_eq(r->causes[i].trigger_scope, row->trigger_scope)) {
-      return true; /* said already */
-    }
+  xp_str scope = g->row.trigger_scope;
+  xp_str where = scope.len ? xp_text(an, " in `%.*s`", XP_STR_ARG(scope)) : xp_str_from(NULL, 0);
+  double share = share_of_run(an->reading, g->ps);
+  if (g->row.trigger == XP_TRIGGER_VALUE_REQUEST) {
+    advise(an, share,
+           xp_text(an, "Avoid the reads%.*s (.item(), .nonzero(), .cpu(), float(), printing a tensor): keep the value on the device.",
+                   XP_STR_ARG(where)),
+           seen(an, g, xp_text(an, "they began with a value that was read back%.*s", XP_STR_ARG(where))));
+  } else {
+    advise(an, share,
+           xp_text(an, "Let the host run ahead: it waits for the device%.*s before it prepares the next program.", XP_STR_ARG(where)),
+           seen(an, g, xp_text(an, "the host had waited%.*s until the device was done, then began its own work", XP_STR_ARG(where))));
   }
-  double share = 0;
-  size_t gaps = 0;
-  int64_t ps = 0;
-  for (size_t i = first; i < r->cause_count; i++) {
-    if (r->causes[i].trigger == row->trigger && xp_str_eq(r->causes[i].trigger_scope, row->trigger_scope)) {
-      share += r->causes[i].share;
-      gaps += r->causes[i].gaps;
-      ps += r->causes[i].ps;
-    }
-  }
-  if (share < NOTABLE_SHARE) {
-    return true;
-  }
-  xp_str where = row->trigger_scope.len ? xp_text(an, " in `%.*s`", XP_STR_ARG(row->trigger_scope)) : xp_str_from(NULL, 0);
-  advise(an, share,
-         xp_text(an, "Avoid the reads%.*s (.item(), .nonzero(), .cpu(), float(), printing a tensor): keep the value on the device.",
-                 XP_STR_ARG(where)),
-         xp_text(an, "%zu gap%s, %.3f ms, began with a read%.*s", gaps, gaps == 1 ? "" : "s", (double)ps / 1e9,
-                 XP_STR_ARG(where)));
-  return row->cause != XP_CAUSE_HOST && row->cause != XP_CAUSE_UPLOAD && row->cause != XP_CAUSE_INPUT;
 }
 
 static void advise_tracing(xp_analysis *an)
 {
   const xp_reading *r = an->reading;
-  int64_t bound_ps = 0, ranked_ps = 0;
-  size_t gaps = 0;
+  group g = {0};
   for (size_t i = 0; i < r->gap_count; i++) {
-    ranked_ps += r->gaps[i].where == XP_WHERE_INSIDE || r->gaps[i].ranked ? r->gaps[i].dur_ps : 0;
     if (r->gaps[i].tracing_bound) {
-      bound_ps += r->gaps[i].dur_ps;
-      gaps++;
+      g.ps += r->gaps[i].dur_ps;
+      g.gaps++;
     }
   }
-  double share = ranked_ps ? (double)bound_ps / (double)ranked_ps : 0;
-  if (share < NOTABLE_SHARE) {
-    return;
+  if (share_of_run(r, g.ps) >= NOTABLE_SHARE) {
+    advise(an, share_of_run(r, g.ps),
+           xp_str_c("Tracing itself is the limit; no rearranging of the loop removes it. What helps: bigger graphs (larger "
+                    "batches, several steps in one graph), a scan over layers, fewer operations."),
+           seen(an, &g, xp_str_c("the host built the graph all the time and asked for no value since the launch before")));
   }
-  advise(an, share,
-         xp_str_c("Tracing itself is the limit; no rearranging of the loop removes it. What helps: bigger graphs (larger "
-                  "batches, several steps in one graph), a scan over layers, fewer operations."),
-         xp_text(an, "%zu gaps, %.3f ms: the host built the graph all the time and asked for no value since the launch before",
-                 gaps, (double)bound_ps / 1e9));
 }
 
 static void advise_names(xp_analysis *an)
@@ -126,26 +186,60 @@ static void advise_names(xp_analysis *an)
 static void advise_compiles(xp_analysis *an)
 {
   const xp_counters *c = &an->reading->counters;
-  if (c->steps_after_first && c->compiles_after_first * 2 > c->steps_after_first) {
+  if (recompiles(c)) {
     advise(an, -1, xp_str_c("Keep shapes constant (pad or bucket inputs), so that programs are compiled once."),
            xp_text(an, "%llu compiles in %zu steps after the first", (unsigned long long)c->compiles_after_first,
                    c->steps_after_first));
   }
 }
 
+/* Most programs of a step hold one operation. */
+static void advise_eager(xp_analysis *an)
+{
+  const xp_counters *c = &an->reading->counters;
+  uint64_t eager = 0, all = 0;
+  for (size_t i = 0; i < c->cut_count; i++) {
+    all += c->cuts[i].count;
+    eager += c->cuts[i].kind == XP_CUT_EAGER ? c->cuts[i].count : 0;
+  }
+  if (eager * 2 > all) {
+    advise(an, -1, xp_str_c("Leave eager mode, or wrap the step in torch_xla.compile: operations run one at a time now."),
+           xp_text(an, "%llu of %llu programs were started by single operations, not by a sync or a read",
+                   (unsigned long long)eager, (unsigned long long)all));
+  }
+}
+
+/* Largest share first; advice without a share comes before all. */
+static void sort_advice(xp_reading *r)
+{
+  for (size_t i = 1; i < r->advice_count; i++) {
+    xp_advice a = r->advice[i];
+    size_t k = i;
+    for (; k > 0 && r->advice[k - 1].share >= 0 && (a.share < 0 || a.share > r->advice[k - 1].share); k--) {
+      r->advice[k] = r->advice[k - 1];
+    }
+    r->advice[k] = a;
+  }
+}
+
 void xp_advice_write(xp_analysis *an)
 {
-  const xp_reading *r = an->reading;
+  enum { MOST = 8 };
+  xp_reading *r = an->reading;
   advise_compiles(an);
-  for (size_t i = 0; i < r->cause_count && r->advice_count < 8; i++) {
-    const xp_cause_row *row = &r->causes[i];
-    if (row->trigger == XP_TRIGGER_VALUE_REQUEST && row->where == XP_WHERE_INSIDE && advise_reads(an, i)) {
-      continue;
+  advise_eager(an);
+  advise_names(an);
+  advise_tracing(an);
+  for (size_t i = 0; i < r->cause_count; i++) {
+    group g = counts_for_trigger(&r->causes[i]) ? sum_rows(r, i, counts_for_trigger, same_trigger) : (group){0};
+    if (g.gaps && share_of_run(r, g.ps) >= NOTABLE_SHARE) {
+      advise_trigger(an, &g);
     }
-    if (row->share >= NOTABLE_SHARE && row->cause != XP_CAUSE_TRACING) {
-      advise_cause(an, row);
+    g = counts_for_cause(&r->causes[i]) ? sum_rows(r, i, counts_for_cause, same_cause) : (group){0};
+    if (g.gaps && share_of_run(r, g.ps) >= NOTABLE_SHARE) {
+      advise_cause(an, &g);
     }
   }
-  advise_tracing(an);
-  advise_names(an);
+  sort_advice(r);
+  r->advice_count = r->advice_count < MOST ? r->advice_count : MOST;
 }

@@ -151,21 +151,23 @@ static void keep_wanted_steps(xp_analysis *an)
 
 /* ---- order */
 
-/* Devices without work and copies go last. */
-static void order_devices(xp_analysis *an)
+static int in_device_order(const void *a, const void *b)
 {
-  xp_devices *all = &an->devices;
-  xp_device_data *sorted = xp_arena_array(an->arena, all->count, sizeof *sorted);
-  size_t n = 0;
-  for (int empty = 0; empty < 2; empty++) {
-    for (size_t i = 0; i < all->count; i++) {
-      bool is_empty = all->devices[i].work_count + all->devices[i].copy_count == 0;
-      if (is_empty == (empty == 1)) {
-        sorted[n++] = all->devices[i];
-      }
-    }
+  const xp_device_data *x = a, *y = b;
+  bool x_empty = x->work_count + x->copy_count == 0, y_empty = y->work_count + y->copy_count == 0;
+  if (x_empty != y_empty) {
+    return x_empty - y_empty; /* devices without work and copies go last */
   }
-  all->devices = sorted;
+  if (x->host != y->host) {
+    return x->host < y->host ? -1 : 1;
+  }
+  if (x->kind != y->kind) {
+    return x->kind < y->kind ? -1 : 1;
+  }
+  if (x->ordinal != y->ordinal) {
+    return x->ordinal < y->ordinal ? -1 : 1;
+  }
+  return xp_str_cmp(x->name, y->name);
 }
 
 static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
@@ -173,7 +175,9 @@ static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
   xp_threads_build(&an->threads, an->capture, input_regex, an->arena);
   xp_links_build(&an->links, &an->threads, an->arena);
   xp_devices_build(&an->devices, an->capture, &an->threads, &an->links, an->options->raw_names, an->arena);
-  order_devices(an);
+  if (an->devices.count) {
+    qsort(an->devices.devices, an->devices.count, sizeof *an->devices.devices, in_device_order);
+  }
   xp_status status = keep_device(an, err);
   if (status != XP_OK) {
     return status;

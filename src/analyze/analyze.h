@@ -116,7 +116,7 @@ typedef struct {
   size_t gaps;
   int64_t ps;
   int64_t longest_ps, median_ps;
-  double share; /* of all idle time of the devices with their lead-ins and tails that are ranked */
+  double share; /* inside and short: of the idle time of all devices; lead_in, tail: of their sessions */
 } xp_cause_row;
 
 enum { XP_COMPILES, XP_EXECUTES, XP_READS, XP_UPLOADS, XP_SYNCS, XP_COUNTER_COUNT };
@@ -222,7 +222,7 @@ typedef enum { XP_CLOCK_OK, XP_CLOCK_SHIFTED, XP_CLOCK_INCONSISTENT } xp_clock_s
 typedef struct {
   xp_str text;     /* what to do */
   xp_str evidence; /* what was seen that says so */
-  double share;    /* of the session (or window) it concerns, 0..1; below 0: no share */
+  double share;    /* of the run (the sessions of the devices with work, else their windows), 0..1; below 0: no share */
 } xp_advice;
 
 typedef struct {

@@ -43,23 +43,22 @@ static void add_short_gaps(xp_analysis *an, group *g)
   }
 }
 
-/* Rows that the ranking leaves out: what says nothing about the program. */
-static bool is_ranked(const xp_gap *gap)
-{
-  return gap->ranked && gap->cause != XP_CAUSE_PROFILER;
-}
-
 void xp_causes_sum(xp_analysis *an)
 {
   xp_reading *r = an->reading;
   group *groups = NULL;
   size_t count = 0, capacity = 0;
-  int64_t ranked_ps = 0;
+  int64_t session_ps = 0;
   xp_map index;
   xp_map_init(&index, an->arena);
+  for (size_t i = 0; i < r->device_count; i++) {
+    r->idle_ps += r->devices[i].idle_ps;
+    session_ps += r->devices[i].has_window ? r->devices[i].session_ps : 0;
+    r->explained_ps += r->devices[i].idle_ps - r->devices[i].short_ps;
+  }
   for (size_t i = 0; i < r->gap_count; i++) {
     const xp_gap *gap = &r->gaps[i];
-    if (gap->where != XP_WHERE_INSIDE && !is_ranked(gap)) {
+    if (!gap->ranked) {
       continue;
     }
     uint64_t key = key_of(gap);
@@ -78,12 +77,10 @@ void xp_causes_sum(xp_analysis *an)
     to->lengths = xp_arena_grow(an->arena, to->lengths, to->row.gaps, &to->capacity, sizeof *to->lengths);
     to->lengths[to->row.gaps++] = gap->dur_ps;
     to->row.ps += gap->dur_ps;
-    ranked_ps += gap->dur_ps;
   }
   groups = xp_arena_grow(an->arena, groups, count, &capacity, sizeof *groups);
   groups[count] = (group){0};
   add_short_gaps(an, &groups[count]);
-  ranked_ps += groups[count].row.ps;
   count += groups[count].row.gaps > 0;
   r->causes = xp_arena_array(an->arena, count, sizeof *r->causes);
   r->cause_count = count;
@@ -93,15 +90,12 @@ void xp_causes_sum(xp_analysis *an)
       groups[i].row.longest_ps = groups[i].lengths[groups[i].row.gaps - 1];
       groups[i].row.median_ps = groups[i].lengths[groups[i].row.gaps / 2];
     }
-    groups[i].row.share = ranked_ps ? (double)groups[i].row.ps / (double)ranked_ps : 0;
+    int64_t whole = groups[i].row.where == XP_WHERE_INSIDE ? r->idle_ps : session_ps;
+    groups[i].row.share = whole ? (double)groups[i].row.ps / (double)whole : 0;
     r->causes[i] = groups[i].row;
   }
   if (count) {
     qsort(r->causes, count, sizeof *r->causes, larger_first);
-  }
-  for (size_t i = 0; i < r->device_count; i++) {
-    r->idle_ps += r->devices[i].idle_ps;
-    r->explained_ps += r->devices[i].idle_ps - r->devices[i].short_ps;
   }
   for (size_t i = 0; i < r->gap_count; i++) {
     for (size_t p = 0; r->gaps[i].where == XP_WHERE_INSIDE && p < r->gaps[i].part_count; p++) {

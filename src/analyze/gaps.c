@@ -165,6 +165,12 @@ static void explain(xp_analysis *an, xp_gap *gap, const xp_launch *launch)
   }
 }
 
+/* A lead-in or tail of which nothing is known, or which is the profiler's own, is shown and not ranked. */
+static void rank_edge(xp_gap *gap, bool known)
+{
+  gap->ranked = known && gap->cause != XP_CAUSE_UNKNOWN && gap->cause != XP_CAUSE_PROFILER;
+}
+
 static xp_gap *add_gap(xp_analysis *an, uint32_t device, xp_where where, xp_span span)
 {
   xp_reading *r = an->reading;
@@ -197,8 +203,8 @@ static void explain_before_work(xp_analysis *an, uint32_t device, xp_where where
     gap->step = xp_launch_step(an, &copy);
   }
   explain(an, gap, launch == XP_NONE ? NULL : &copy);
-  if (where == XP_WHERE_LEAD_IN && launch == XP_NONE) {
-    gap->ranked = false; /* the device may have been working before the session */
+  if (where == XP_WHERE_LEAD_IN) {
+    rank_edge(gap, launch != XP_NONE); /* without a launch the device may have been working before the session */
   }
   if (launch != XP_NONE && where == XP_WHERE_INSIDE && gap->cause == XP_CAUSE_TRACING && gap->trigger == XP_TRIGGER_NONE) {
     uint32_t before_run, previous = launch_of(an, d, &before, &before_run);
@@ -217,7 +223,7 @@ static void explain_tail(xp_analysis *an, uint32_t device, xp_span span)
   gap->before = name_of(an, d, &before);
   if (launch == XP_NONE) {
     explain(an, gap, NULL);
-    gap->ranked = !d->clock_bad && gap->cause != XP_CAUSE_UNKNOWN;
+    rank_edge(gap, false);
     return;
   }
   xp_launch last = an->links.launches[launch];
@@ -225,6 +231,7 @@ static void explain_tail(xp_analysis *an, uint32_t device, xp_span span)
   last.hop_count = 1;
   last.return_ps = INT64_MAX;
   explain(an, gap, &last);
+  rank_edge(gap, true);
 }
 
 void xp_gaps_explain(xp_analysis *an)

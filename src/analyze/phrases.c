@@ -9,7 +9,7 @@ static const phrase causes[XP_CAUSE_COUNT] = {
     [XP_CAUSE_IN_PROGRAM] = {"the device stood still inside one program", "the device stood still inside one program (`%.*s`)"},
     [XP_CAUSE_COMPILE] = {"the host compiled", "the host compiled in `%.*s`"},
     [XP_CAUSE_VALUE_REQUEST] = {"the host read a value back", "the host read a value back in `%.*s`"},
-    [XP_CAUSE_WAIT] = {"the host waited", "the host waited in `%.*s`"},
+    [XP_CAUSE_WAIT] = {"the host waited for a device or a lock", "the host waited for a device or a lock in `%.*s`"},
     [XP_CAUSE_UPLOAD] = {"the host copied data to the device", "the host copied data to the device in `%.*s`"},
     [XP_CAUSE_TRACING] = {"the host built the graph (tracing)", "the host built the graph (tracing) in `%.*s`"},
     [XP_CAUSE_INPUT] = {"the next batch was not ready", "the next batch was not ready (`%.*s`)"},
@@ -42,7 +42,8 @@ xp_str xp_phrase_cause(xp_analysis *an, const xp_cause_row *row)
   bool elsewhere = row->trigger == XP_TRIGGER_VALUE_REQUEST && row->trigger_scope.len &&
                    !xp_str_eq(row->trigger_scope, row->scope);
   xp_str where = elsewhere ? xp_text(an, " in `%.*s`", XP_STR_ARG(row->trigger_scope)) : xp_str_from(NULL, 0);
-  return xp_text(an, "%.*s%s%.*s%s", XP_STR_ARG(what), triggers[row->trigger], XP_STR_ARG(where), places[row->where]);
+  bool said = row->cause == XP_CAUSE_WAIT && row->trigger == XP_TRIGGER_WAIT;
+  return xp_text(an, "%.*s%s%.*s%s", XP_STR_ARG(what), said ? "" : triggers[row->trigger], XP_STR_ARG(where), places[row->where]);
 }
 
 const char *xp_cause_name(xp_cause cause)

@@ -81,20 +81,25 @@ static xp_str reads_sentence(xp_analysis *an)
   }
   const xp_scope_counters *most = reading_scope(c);
   scope = most && most->scope.len ? most->scope : scope;
-  xp_str pieces = c->programs_per_step > 1.05 ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
+  xp_str pieces = an->threads.torch && c->programs_per_step > 1.05 ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
                                               : xp_str_from(NULL, 0);
-  return xp_text(an, " Reads in `%.*s` (%.3g a step)%.*s trigger %.*s of the wait.", XP_STR_ARG(scope),
+  return xp_text(an, " Reads in `%.*s` (%.3g a step)%.*s trigger %.*s of the idle time.", XP_STR_ARG(scope),
                  c->reads_per_step, XP_STR_ARG(pieces), XP_STR_ARG(percent(an, triggered_in(r, scope))));
 }
 
+/* The largest row inside the windows, unless a lead-in or tail is more than twice as long. */
 static const xp_cause_row *largest_cause(const xp_reading *r)
 {
-  for (size_t i = 0; i < r->cause_count; i++) {
-    if (r->causes[i].cause != XP_CAUSE_SHORT) {
-      return &r->causes[i];
+  const xp_cause_row *inside = NULL, *edge = NULL;
+  for (size_t i = r->cause_count; i-- > 0;) {
+    const xp_cause_row *row = &r->causes[i];
+    if (row->where != XP_WHERE_INSIDE) {
+      edge = row;
+    } else if (row->cause != XP_CAUSE_SHORT) {
+      inside = row;
     }
   }
-  return NULL;
+  return !inside || (edge && edge->ps > 2 * inside->ps) ? edge : inside;
 }
 
 /* Lead-in and tail of all devices that are ranked, beside the idle time inside. */
@@ -110,7 +115,7 @@ static double idle_share(const xp_reading *r)
   }
   for (size_t i = 0; i < r->gap_count; i++) {
     const xp_gap *g = &r->gaps[i];
-    if (g->where != XP_WHERE_INSIDE && g->ranked && g->cause != XP_CAUSE_PROFILER) {
+    if (g->where != XP_WHERE_INSIDE && g->ranked) {
       idle += (double)g->dur_ps;
       all += (double)g->dur_ps;
     }
@@ -118,12 +123,30 @@ static double idle_share(const xp_reading *r)
   return all > 0 ? idle / all : 0;
 }
 
+/* Tracing is the limit where most of the row's time lies in gaps that nothing but tracing explains. */
+static bool is_tracing_bound(const xp_reading *r, const xp_cause_row *row)
+{
+  int64_t bound = 0;
+  for (size_t i = 0; i < r->gap_count; i++) {
+    const xp_gap *g = &r->gaps[i];
+    bound += g->tracing_bound && xp_str_eq(g->scope, row->scope) ? g->dur_ps : 0;
+  }
+  return row->cause == XP_CAUSE_TRACING && row->trigger == XP_TRIGGER_NONE && bound * 2 > row->ps;
+}
+
 static xp_str cause_sentence(xp_analysis *an, const xp_cause_row *row)
 {
   const xp_reading *r = an->reading;
-  xp_str what = xp_phrase_cause(an, row);
-  return xp_text(an, "The device%s waited %.*s of the time; %.*s of that wait: %.*s.", r->device_count > 1 ? "s" : "",
-                 XP_STR_ARG(percent(an, idle_share(r))), XP_STR_ARG(percent(an, row->share)), XP_STR_ARG(what));
+  const char *s = r->device_count > 1 ? "s" : "";
+  xp_str waited = percent(an, idle_share(r)), share = percent(an, row->share), what = xp_phrase_cause(an, row);
+  if (row->where != XP_WHERE_INSIDE) {
+    return xp_text(an, "The device%s waited %.*s of the time, most of all (%.*s of the session) for this: %.*s.", s,
+                   XP_STR_ARG(waited), XP_STR_ARG(share), XP_STR_ARG(what));
+  }
+  const char *limit =
+      is_tracing_bound(r, row) ? " Tracing itself is the limit: no rearranging of the loop removes it." : "";
+  return xp_text(an, "The device%s waited %.*s of the time. %.*s of that idle time: %.*s.%s", s, XP_STR_ARG(waited),
+                 XP_STR_ARG(share), XP_STR_ARG(what), limit);
 }
 
 static bool any_window(const xp_reading *r)
