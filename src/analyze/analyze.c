@@ -265,6 +265,9 @@ xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *option
     xp_arena_destroy(arena);
     return status;
   }
+  out->analysis = an;
+  an->options = NULL;
+  an->escape = NULL;
   *reading = out;
   return XP_OK;
 }

@@ -67,22 +67,31 @@ typedef struct {
   int64_t start_ps, dur_ps;
 } xp_evidence;
 
+/* What there is to tell of one gap beside its cause; computed when it is asked for, since there can be very many gaps. */
 typedef struct {
-  uint32_t device; /* index into xp_reading.devices */
-  xp_where where;
-  int64_t start_ps, dur_ps;
-  xp_cause cause;
-  xp_trigger trigger;
-  xp_str scope;         /* of the largest part with the cause */
-  xp_str trigger_scope; /* in which the read or wait began; empty without a trigger */
-  bool ranked;          /* false: a lead-in that says nothing (the device may have been working) */
-  bool tracing_bound;   /* cause tracing, trigger none, and no read or wait since the previous launch */
-  uint32_t step;        /* index into xp_reading.steps, XP_NONE if none */
   xp_work_name before, after;
   xp_part *parts;
   size_t part_count;
-  xp_evidence *evidence;
+  xp_evidence evidence[3];
   size_t evidence_count;
+} xp_gap_details;
+
+typedef struct {
+  int64_t start_ps, dur_ps;
+  xp_str scope;         /* of the largest part with the cause */
+  xp_str trigger_scope; /* in which the read or wait began; empty without a trigger */
+  int64_t unknown_ps;   /* of its parts, those of cause unknown */
+  int64_t profiler_ps;  /* and those of the profiler itself: no part of the run */
+  uint32_t device;      /* index into xp_reading.devices */
+  uint32_t step;        /* index into xp_reading.steps, XP_NONE if none */
+  uint32_t launch;      /* of the work that follows (tail: that came before); XP_NONE if not known */
+  uint32_t trigger_thread, trigger_entry; /* the read, wait or compile; XP_NONE without a trigger */
+  xp_where where;
+  xp_cause cause;
+  xp_trigger trigger;
+  bool ranked;          /* false: a lead-in or tail that says nothing about the program */
+  bool tracing_bound;   /* cause tracing, trigger none, and no read or wait since the previous launch */
+  const xp_gap_details *details; /* NULL: xp_gap_explain computes them */
 } xp_gap;
 
 typedef struct {
@@ -107,7 +116,8 @@ typedef struct {
   bool ends_early;                   /* launches go on, its events do not */
 } xp_device;
 
-/* Whole gaps summed by (cause, trigger, scope, trigger_scope, where); inside rows and the short row add up to idle. */
+/* Whole gaps summed by (cause, trigger, scope, trigger_scope, where), less the profiler's own time in lead-ins and tails;
+ * inside rows and the short row add up to idle. */
 typedef struct {
   xp_cause cause;
   xp_trigger trigger;
@@ -255,7 +265,8 @@ typedef struct {
   size_t advice_count;
   xp_str *warnings;   /* whole sentences */
   size_t warning_count;
-  struct xp_work_table *work; /* for xp_reading_ops */
+  struct xp_work_table *work;   /* for xp_reading_ops */
+  struct xp_analysis *analysis; /* for xp_gap_explain */
 } xp_reading;
 
 typedef struct {
@@ -275,6 +286,10 @@ typedef struct {
 xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *options, xp_reading **reading, xp_error *err);
 
 void xp_reading_free(xp_reading *reading);
+
+/* The details of a gap: gap->details, or computed into an arena that the caller owns (and may clear for the next gap).
+ * Parts add up to gap->dur_ps.  XP_ERR_MEMORY when memory is out.  One thread at a time. */
+xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details, xp_error *err);
 
 /* Device work grouped; rows by self time.  Memory comes from the reading's arena; XP_ERR_MEMORY when it is out.
  * total = sum of the self times of all rows. */

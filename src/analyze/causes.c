@@ -75,8 +75,9 @@ void xp_causes_sum(xp_analysis *an)
     }
     group *to = &groups[g];
     to->lengths = xp_arena_grow(an->arena, to->lengths, to->row.gaps, &to->capacity, sizeof *to->lengths);
-    to->lengths[to->row.gaps++] = gap->dur_ps;
-    to->row.ps += gap->dur_ps;
+    int64_t ps = gap->where == XP_WHERE_INSIDE ? gap->dur_ps : gap->dur_ps - gap->profiler_ps;
+    to->lengths[to->row.gaps++] = ps;
+    to->row.ps += ps;
   }
   groups = xp_arena_grow(an->arena, groups, count, &capacity, sizeof *groups);
   groups[count] = (group){0};
@@ -98,8 +99,6 @@ void xp_causes_sum(xp_analysis *an)
     qsort(r->causes, count, sizeof *r->causes, larger_first);
   }
   for (size_t i = 0; i < r->gap_count; i++) {
-    for (size_t p = 0; r->gaps[i].where == XP_WHERE_INSIDE && p < r->gaps[i].part_count; p++) {
-      r->explained_ps -= r->gaps[i].parts[p].cause == XP_CAUSE_UNKNOWN ? r->gaps[i].parts[p].ps : 0;
-    }
+    r->explained_ps -= r->gaps[i].where == XP_WHERE_INSIDE ? r->gaps[i].unknown_ps : 0;
   }
 }

@@ -36,7 +36,7 @@ static void count_at(counting *c, int counter, uint32_t thread, int64_t time)
 static void count_execute(counting *c, uint32_t launch)
 {
   const xp_launch *l = &c->an->links.launches[launch];
-  count_at(c, XP_EXECUTES, l->hops[l->hop_count - 1].thread, l->asked_ps);
+  count_at(c, XP_EXECUTES, xp_launch_asker(l), l->asked_ps);
 }
 
 static bool counts(const counting *c, int counter, const xp_thread *t, uint32_t entry)

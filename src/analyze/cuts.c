@@ -43,7 +43,7 @@ static bool serves_read(const xp_analysis *an, const xp_thread *t, uint32_t sync
 
 static bool find_cut(const xp_analysis *an, const xp_launch *launch, xp_cut_point *cut)
 {
-  const xp_thread *t = &an->threads.threads[launch->hops[launch->hop_count - 1].thread];
+  const xp_thread *t = &an->threads.threads[xp_launch_asker(launch)];
   uint32_t marker = XP_NONE, sync = XP_NONE;
   for (uint32_t e = xp_thread_innermost(t, launch->asked_ps); e != XP_NONE; e = xp_thread_outer(t, e, launch->asked_ps)) {
     uint32_t flags = flags_of(an, t, e);

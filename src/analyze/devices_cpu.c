@@ -112,15 +112,16 @@ static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, siz
   }
   int64_t ordinal = s.ordinal < 0 ? 0 : s.ordinal;
   xp_devices *all = r->b->all;
-  xp_device_data *d = xp_device_of(all, r->host, xp_arena_format(all->arena, "CPU:%lld", (long long)ordinal),
-                                   XP_DEVICE_CPU, ordinal);
+  xp_device_data *d = xp_device_find(all, r->host, XP_DEVICE_CPU, ordinal);
+  if (!d) {
+    d = xp_device_of(all, r->host, xp_arena_format(all->arena, "CPU:%lld", (long long)ordinal), XP_DEVICE_CPU, ordinal);
+  }
   if (xp_device_event_is_lost(d, line, i)) {
     return;
   }
   int64_t start = line->start_ps[i], end = xp_event_end(line, i);
-  xp_stat id;
-  if (r->end_count && xp_stats_find(xp_event_stats(cursor, i), XP_KEY_PRODUCER, &id)) {
-    int64_t marked = find_end(r, xp_event_name(line, i), id.bits, start);
+  if (r->end_count && s.has_producer) {
+    int64_t marked = find_end(r, xp_event_name(line, i), s.producer, start);
     end = marked > end ? marked : end;
   }
   xp_device_count_work(d, XP_ROLE_WORK);

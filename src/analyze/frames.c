@@ -1,4 +1,4 @@
-/* Python frames of a thread: found in the columns on demand, since there are often millions of them.
+/* Python frames of a thread: found in the columns, since there are often millions of them.
  *
  * The frames open at a time are those that began before and have not ended.  To find them without reading everything
  * before, the latest end of every 64 events is kept, and of every 64 of these, and so on: a subtree whose latest end is
@@ -13,8 +13,11 @@ static bool is_frame(const xp_threads *threads, const xp_line *line, size_t i)
   return (xp_threads_class(threads, line, i).flags & XP_NAME_FRAME) != 0;
 }
 
-static void index_ends(xp_threads *threads, xp_thread *t)
+void xp_thread_index_frames(xp_threads *threads, xp_thread *t)
 {
+  if (!t->has_frame || t->frame_levels) {
+    return;
+  }
   const xp_line *line = t->line;
   size_t below = line->count;
   for (int level = 0; level < 6 && below > 1; level++) {
@@ -37,8 +40,8 @@ static void index_ends(xp_threads *threads, xp_thread *t)
 }
 
 typedef struct {
-  xp_threads *threads;
-  xp_thread *t;
+  const xp_threads *threads;
+  const xp_thread *t;
   int64_t time_ps;
   uint32_t *open; /* innermost first */
   size_t count;
@@ -82,13 +85,10 @@ static size_t first_from(const xp_line *line, int64_t time_ps)
 }
 
 /* Frames with start <= time < end, innermost first, into open[MAX_OPEN]; returns their number. */
-static size_t open_frames(xp_threads *threads, xp_thread *t, int64_t time_ps, uint32_t *open)
+static size_t open_frames(const xp_threads *threads, const xp_thread *t, int64_t time_ps, uint32_t *open)
 {
   if (!t->has_frame || t->line->count == 0) {
     return 0;
-  }
-  if (!t->frame_levels) {
-    index_ends(threads, t);
   }
   search s = {threads, t, time_ps, open, 0};
   size_t limit = first_from(t->line, time_ps == INT64_MAX ? time_ps : time_ps + 1);
@@ -118,14 +118,14 @@ static xp_str pick(const xp_line *line, const uint32_t *frames, size_t count, bo
   return count ? xp_event_name(line, frames[innermost_first ? 0 : count - 1]) : (xp_str){NULL, 0};
 }
 
-xp_str xp_thread_frame(xp_threads *threads, xp_thread *t, int64_t time_ps)
+xp_str xp_thread_frame(const xp_threads *threads, const xp_thread *t, int64_t time_ps)
 {
   uint32_t open[MAX_OPEN];
   size_t count = open_frames(threads, t, time_ps, open);
   return pick(t->line, open, count, true);
 }
 
-void xp_thread_frames(xp_threads *threads, xp_thread *t, int64_t from_ps, int64_t to_ps,
+void xp_thread_frames(const xp_threads *threads, const xp_thread *t, int64_t from_ps, int64_t to_ps,
                       void (*visit)(void *context, int64_t from_ps, int64_t to_ps, xp_str frame), void *context)
 {
   const xp_line *line = t->line;

@@ -1,252 +1,280 @@
-/* Explaining gaps, lead-ins and tails: find the work that ended the gap and its launch, then parts, cause and trigger. */
-#include "analyze/internal.h"
+/* Explaining gaps, lead-ins and tails.
+ *
+ * There can be hundreds of thousands of gaps, so only what every table needs is kept of each: its launch, cause, trigger
+ * and scope.  The rest (xp_gap_explain) is computed again when somebody looks at a gap.
+ *
+ * Launches are found first, by one thread, since that may add to the table of launches.  Causes are found in parallel:
+ * nothing is written then but the gaps themselves.
+ */
+#include "analyze/gaps.h"
 
-enum { LOOK_BACK = 512 };
+#include "base/thread.h"
 
-/* The work that is running at the end of a gap, the latest to start; lane is XP_NONE if there is none. */
-static xp_work work_from(const xp_device_data *d, int64_t time)
-{
-  xp_work best = {.lane = XP_NONE, .start_ps = INT64_MIN};
-  for (uint32_t l = 0; l < d->lane_count; l++) {
-    const xp_lane *lane = &d->lanes[l];
-    size_t low = 0, high = lane->count;
-    while (low < high) {
-      size_t mid = low + (high - low) / 2;
-      if (xp_lane_start(d, lane, mid) <= time) {
-        low = mid + 1;
-      } else {
-        high = mid;
-      }
-    }
-    for (size_t back = 0; low > 0 && back < LOOK_BACK; low--, back++) {
-      int64_t start = xp_lane_start(d, lane, low - 1), end = xp_lane_end(d, lane, low - 1);
-      if (end > time) {
-        if (start > best.start_ps) {
-          best = (xp_work){l, (uint32_t)(low - 1), lane->op[low - 1], start, end};
-        }
-        break;
-      }
-    }
-  }
-  return best;
-}
-
-/* The work that ended when a gap began. */
-static xp_work work_before(const xp_device_data *d, int64_t time)
-{
-  xp_work best = {.lane = XP_NONE, .start_ps = INT64_MIN};
-  for (uint32_t l = 0; l < d->lane_count; l++) {
-    const xp_lane *lane = &d->lanes[l];
-    size_t low = 0, high = lane->count;
-    while (low < high) {
-      size_t mid = low + (high - low) / 2;
-      if (xp_lane_start(d, lane, mid) < time) {
-        low = mid + 1;
-      } else {
-        high = mid;
-      }
-    }
-    for (size_t back = 0; low > 0 && back < LOOK_BACK; low--, back++) {
-      if (xp_lane_end(d, lane, low - 1) == time) {
-        int64_t start = xp_lane_start(d, lane, low - 1);
-        if (start > best.start_ps) {
-          best = (xp_work){l, (uint32_t)(low - 1), lane->op[low - 1], start, time};
-        }
-        break;
-      }
-    }
-  }
-  return best;
-}
-
-static uint32_t launch_by_correlation(xp_analysis *an, const xp_device_data *d, const xp_work *work)
-{
-  xp_event_cursor cursor = xp_event_cursor_open(d->lanes[work->lane].line);
-  xp_stat id;
-  if (!xp_stats_find(xp_event_stats(&cursor, d->lanes[work->lane].event[work->index]), XP_KEY_CORRELATION_ID, &id)) {
-    return XP_NONE;
-  }
-  return xp_links_by_correlation(&an->links, d->host, (uint64_t)xp_stat_int(&id, 0));
-}
-
-/* The launch of a piece of work, and its run. */
-static uint32_t launch_of(xp_analysis *an, const xp_device_data *d, const xp_work *work, uint32_t *run)
-{
-  *run = XP_NONE;
-  if (work->lane == XP_NONE || d->clock_bad) {
-    return XP_NONE;
-  }
-  *run = xp_work_run(d, work);
-  if (*run != XP_NONE && d->runs[*run].launch != XP_NONE) {
-    return d->runs[*run].launch;
-  }
-  return d->kind == XP_DEVICE_GPU ? launch_by_correlation(an, d, work) : XP_NONE;
-}
-
-static xp_work_name name_of(const xp_analysis *an, const xp_device_data *d, const xp_work *work)
-{
-  xp_work_name name = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-  if (work->lane != XP_NONE) {
-    const xp_op *op = &an->devices.ops[work->op];
-    uint32_t run = xp_work_run(d, work);
-    name.op = op->op;
-    name.scope = op->scope;
-    name.program = run != XP_NONE && d->runs[run].name.len ? d->runs[run].name : op->module;
-  }
-  return name;
-}
-
-static void choose_cause(xp_gap *gap)
-{
-  int64_t sums[XP_CAUSE_COUNT] = {0};
-  for (size_t i = 0; i < gap->part_count; i++) {
-    sums[gap->parts[i].cause] += gap->parts[i].ps;
-  }
-  gap->cause = XP_CAUSE_UNKNOWN;
-  int64_t best = 0;
-  for (int c = 0; c < XP_CAUSE_PROFILER; c++) {
-    if (sums[c] > best) {
-      best = sums[c];
-      gap->cause = (xp_cause)c;
-    }
-  }
-  if (best == 0 && sums[XP_CAUSE_PROFILER]) {
-    gap->cause = XP_CAUSE_PROFILER;
-  }
-  int64_t largest = 0;
-  for (size_t i = 0; i < gap->part_count; i++) {
-    int64_t ps = 0;
-    for (size_t k = 0; gap->parts[i].cause == gap->cause && k < gap->part_count; k++) {
-      bool same = gap->parts[k].cause == gap->cause && xp_str_eq(gap->parts[k].scope, gap->parts[i].scope);
-      ps += same ? gap->parts[k].ps : 0;
-    }
-    if (ps > largest) {
-      largest = ps;
-      gap->scope = gap->parts[i].scope;
-    }
-  }
-}
-
-static void add_evidence(xp_analysis *an, xp_gap *gap, const char *role, uint32_t thread, uint32_t entry, int64_t at)
-{
-  if (thread == XP_NONE || entry == XP_NONE) {
-    return;
-  }
-  xp_thread *t = &an->threads.threads[thread];
-  xp_evidence *e = &gap->evidence[gap->evidence_count++];
-  *e = (xp_evidence){.role = role,
-                     .event = xp_entry_name(t, entry),
-                     .thread = t->line->name,
-                     .frame = xp_thread_frame(&an->threads, t, at),
-                     .start_ps = xp_entry_start(t, entry),
-                     .dur_ps = xp_event_dur(t->line, t->event[entry])};
-}
-
-static void explain(xp_analysis *an, xp_gap *gap, const xp_launch *launch)
-{
-  xp_span span = {gap->start_ps, gap->start_ps + gap->dur_ps};
-  xp_parts parts;
-  xp_parts_compute(an, gap->device, span, launch, &parts);
-  gap->parts = parts.parts;
-  gap->part_count = parts.count;
-  choose_cause(gap);
-  xp_trigger_found trigger = xp_trigger_find(an, span, launch);
-  gap->trigger = trigger.trigger;
-  gap->evidence = xp_arena_array(an->arena, 3, sizeof *gap->evidence);
-  if (trigger.trigger != XP_TRIGGER_NONE) {
-    const xp_thread *t = &an->threads.threads[trigger.thread];
-    int64_t start = xp_entry_start(t, trigger.entry);
-    gap->trigger_scope = xp_thread_scope(t, start);
-    add_evidence(an, gap, "trigger", trigger.thread, trigger.entry, start);
-  }
-  add_evidence(an, gap, "cause", parts.longest_thread, parts.longest_entry, parts.longest_at_ps);
-  if (launch && gap->where != XP_WHERE_TAIL && launch->entry != XP_NONE) {
-    add_evidence(an, gap, "launch", launch->thread, launch->entry, launch->start_ps);
-  }
-}
-
-/* A lead-in or tail of which nothing is known, or which is the profiler's own, is shown and not ranked. */
-static void rank_edge(xp_gap *gap, bool known)
-{
-  gap->ranked = known && gap->cause != XP_CAUSE_UNKNOWN && gap->cause != XP_CAUSE_PROFILER;
-}
+enum { GAPS_A_PIECE = 1024 };
 
 static xp_gap *add_gap(xp_analysis *an, uint32_t device, xp_where where, xp_span span)
 {
-  xp_reading *r = an->reading;
-  r->gaps = xp_arena_grow(an->arena, r->gaps, r->gap_count, &an->gap_capacity, sizeof *r->gaps);
-  xp_gap *gap = &r->gaps[r->gap_count++];
+  xp_gap *gap = &an->reading->gaps[an->reading->gap_count++];
   *gap = (xp_gap){.device = device,
                   .where = where,
                   .start_ps = span.start_ps,
                   .dur_ps = span.end_ps - span.start_ps,
                   .step = XP_NONE,
+                  .launch = XP_NONE,
+                  .trigger_thread = XP_NONE,
+                  .trigger_entry = XP_NONE,
                   .ranked = true};
   return gap;
 }
 
-static void explain_before_work(xp_analysis *an, uint32_t device, xp_where where, xp_span span)
+static void find_launch(xp_analysis *an, xp_gap *gap)
 {
-  const xp_device_data *d = &an->devices.devices[device];
-  xp_work before = work_before(d, span.start_ps), after = work_from(d, span.end_ps);
-  uint32_t run, launch = launch_of(an, d, &after, &run);
-  xp_launch copy = {0}; /* linking may grow the table that holds the launch */
-  if (launch != XP_NONE) {
-    copy = an->links.launches[launch];
+  const xp_device_data *d = &an->devices.devices[gap->device];
+  bool tail = gap->where == XP_WHERE_TAIL;
+  xp_work work = tail ? xp_work_before(d, gap->start_ps) : xp_work_from(d, gap->start_ps + gap->dur_ps);
+  uint32_t run;
+  gap->launch = xp_work_launch(an, d, &work, &run);
+  if (tail) {
+    return;
   }
-  xp_gap *gap = add_gap(an, device, where, span);
-  gap->before = name_of(an, d, &before);
-  gap->after = name_of(an, d, &after);
-  if (run != XP_NONE && (launch == XP_NONE || an->reading->step_source != XP_STEPS_ANNOTATION)) {
+  if (run != XP_NONE && (gap->launch == XP_NONE || an->reading->step_source != XP_STEPS_ANNOTATION)) {
     gap->step = d->runs[run].step;
-  } else if (launch != XP_NONE) {
-    gap->step = xp_launch_step(an, &copy);
-  }
-  explain(an, gap, launch == XP_NONE ? NULL : &copy);
-  if (where == XP_WHERE_LEAD_IN) {
-    rank_edge(gap, launch != XP_NONE); /* without a launch the device may have been working before the session */
-  }
-  if (launch != XP_NONE && where == XP_WHERE_INSIDE && gap->cause == XP_CAUSE_TRACING && gap->trigger == XP_TRIGGER_NONE) {
-    uint32_t before_run, previous = launch_of(an, d, &before, &before_run);
-    int64_t since = previous == XP_NONE ? span.start_ps : an->links.launches[previous].asked_ps;
-    gap->tracing_bound = xp_trigger_free(an, &copy, since, copy.asked_ps);
+  } else if (gap->launch != XP_NONE) {
+    gap->step = xp_launch_step(an, &an->links.launches[gap->launch]);
   }
 }
 
-/* After the last work there is no launch to follow: the thread that asked for the last one is looked at. */
-static void explain_tail(xp_analysis *an, uint32_t device, xp_span span)
+static void list_gaps(xp_analysis *an)
 {
-  const xp_device_data *d = &an->devices.devices[device];
-  xp_work before = work_before(d, span.start_ps);
-  uint32_t run, launch = launch_of(an, d, &before, &run);
-  xp_gap *gap = add_gap(an, device, XP_WHERE_TAIL, span);
-  gap->before = name_of(an, d, &before);
-  if (launch == XP_NONE) {
-    explain(an, gap, NULL);
-    rank_edge(gap, false);
-    return;
+  xp_reading *r = an->reading;
+  size_t count = 0;
+  for (uint32_t i = 0; i < an->devices.count; i++) {
+    count += an->timelines[i].gap_count + r->devices[i].has_lead_in + r->devices[i].has_tail;
   }
-  xp_launch last = an->links.launches[launch];
-  last.hops[0] = (xp_hop){last.hops[last.hop_count - 1].thread, INT64_MIN};
-  last.hop_count = 1;
-  last.return_ps = INT64_MAX;
-  explain(an, gap, &last);
-  rank_edge(gap, true);
+  r->gaps = xp_arena_array(an->arena, count, sizeof *r->gaps);
+  for (uint32_t i = 0; i < an->devices.count; i++) {
+    const xp_device *d = &r->devices[i];
+    const xp_host *host = &an->capture->hosts[d->host];
+    if (d->has_lead_in) {
+      find_launch(an, add_gap(an, i, XP_WHERE_LEAD_IN, (xp_span){host->start_ps, d->window_ps[0]}));
+    }
+    for (size_t g = 0; g < an->timelines[i].gap_count; g++) {
+      find_launch(an, add_gap(an, i, XP_WHERE_INSIDE, an->timelines[i].gaps[g]));
+    }
+    if (d->has_tail) {
+      find_launch(an, add_gap(an, i, XP_WHERE_TAIL, (xp_span){d->window_ps[1], host->stop_ps}));
+    }
+  }
+}
+
+/* ---- causes */
+
+static void choose_cause(xp_gap *gap, const xp_parts *parts)
+{
+  int64_t sums[XP_CAUSE_COUNT] = {0}, best = 0, largest = 0;
+  for (size_t i = 0; i < parts->count; i++) {
+    sums[parts->parts[i].cause] += parts->parts[i].ps;
+  }
+  gap->cause = XP_CAUSE_UNKNOWN;
+  for (int c = 0; c <= XP_CAUSE_PROFILER; c++) {
+    if (sums[c] > best) {
+      best = sums[c];
+      gap->cause = (xp_cause)c;
+    }
+  }
+  gap->profiler_ps = sums[XP_CAUSE_PROFILER];
+  gap->unknown_ps = sums[XP_CAUSE_UNKNOWN];
+  for (size_t i = 0; i < parts->count; i++) { /* parts differ by cause and scope alone */
+    if (parts->parts[i].cause == gap->cause && parts->parts[i].ps > largest) {
+      largest = parts->parts[i].ps;
+      gap->scope = parts->parts[i].scope;
+    }
+  }
+}
+
+/* The launch that a gap is read with; *tail is room for that of a tail, which no launch follows: the thread that asked for
+ * the last work is looked at all the time. */
+static const xp_launch *reading_launch(const xp_analysis *an, const xp_gap *gap, xp_launch *tail)
+{
+  if (gap->launch == XP_NONE || gap->where != XP_WHERE_TAIL) {
+    return gap->launch == XP_NONE ? NULL : &an->links.launches[gap->launch];
+  }
+  *tail = an->links.launches[gap->launch];
+  tail->thread = xp_launch_asker(tail);
+  tail->hop_count = 1;
+  tail->hops = NULL;
+  tail->return_ps = INT64_MAX;
+  return tail;
+}
+
+static void find_cause(const xp_analysis *an, xp_gap *gap, xp_parts *parts)
+{
+  xp_span span = {gap->start_ps, gap->start_ps + gap->dur_ps};
+  xp_launch tail;
+  const xp_launch *launch = reading_launch(an, gap, &tail);
+  xp_parts_compute(an, gap->device, span, launch, parts);
+  choose_cause(gap, parts);
+  xp_trigger_found found = xp_trigger_find(an, span, launch);
+  gap->trigger = found.trigger;
+  gap->trigger_thread = found.thread;
+  gap->trigger_entry = found.entry;
+  if (found.trigger != XP_TRIGGER_NONE) {
+    const xp_thread *t = &an->threads.threads[found.thread];
+    gap->trigger_scope = xp_thread_scope_from(t, found.entry, xp_entry_start(t, found.entry));
+  }
+  if (gap->where != XP_WHERE_INSIDE) { /* an edge without launch, or that says nothing, is shown and not ranked */
+    gap->ranked = launch && gap->cause != XP_CAUSE_UNKNOWN && gap->cause != XP_CAUSE_PROFILER;
+  }
+}
+
+/* ---- in parallel */
+
+typedef struct {
+  xp_parts parts;
+  const xp_analysis *an;
+  size_t item;
+  bool failed;
+} worker;
+
+typedef struct {
+  xp_analysis *an;
+  worker *workers;
+} job;
+
+static void explain_piece(void *context)
+{
+  worker *w = context;
+  xp_reading *r = w->an->reading;
+  size_t end = (w->item + 1) * GAPS_A_PIECE < r->gap_count ? (w->item + 1) * GAPS_A_PIECE : r->gap_count;
+  if (!w->parts.hints) {
+    w->parts.hints = xp_arena_array(w->parts.arena, w->an->threads.count, sizeof *w->parts.hints);
+  }
+  for (size_t i = w->item * GAPS_A_PIECE; i < end; i++) {
+    find_cause(w->an, &r->gaps[i], &w->parts);
+  }
+}
+
+static void run_piece(void *context, size_t item, int number)
+{
+  worker *w = &((job *)context)->workers[number];
+  w->item = item;
+  w->failed = w->failed || !w->parts.arena || !xp_arena_guard(w->parts.arena, explain_piece, w);
+}
+
+static void find_causes(xp_analysis *an)
+{
+  size_t pieces = (an->reading->gap_count + GAPS_A_PIECE - 1) / GAPS_A_PIECE;
+  int threads = xp_cpu_count();
+  threads = (size_t)threads > pieces ? (int)pieces : threads;
+  job j = {an, xp_arena_array(an->arena, (size_t)threads, sizeof *j.workers)};
+  for (int i = 0; i < threads; i++) {
+    j.workers[i] = (worker){.an = an, .parts = {.arena = xp_arena_create()}};
+  }
+  if (threads) {
+    xp_parallel(pieces, threads, run_piece, &j);
+  }
+  bool failed = false;
+  for (int i = 0; i < threads; i++) {
+    failed = failed || j.workers[i].failed;
+    xp_arena_destroy(j.workers[i].parts.arena);
+  }
+  if (failed) {
+    longjmp(*an->escape, 1);
+  }
+}
+
+/* Whether nothing but tracing stood between two launches. */
+static void find_tracing_bound(xp_analysis *an)
+{
+  for (size_t i = 0; i < an->reading->gap_count; i++) {
+    xp_gap *gap = &an->reading->gaps[i];
+    if (gap->where != XP_WHERE_INSIDE || gap->cause != XP_CAUSE_TRACING || gap->trigger != XP_TRIGGER_NONE ||
+        gap->launch == XP_NONE) {
+      continue;
+    }
+    const xp_device_data *d = &an->devices.devices[gap->device];
+    xp_work before = xp_work_before(d, gap->start_ps);
+    uint32_t run, previous = xp_work_launch(an, d, &before, &run);
+    int64_t since = previous == XP_NONE ? gap->start_ps : an->links.launches[previous].asked_ps;
+    const xp_launch *launch = &an->links.launches[gap->launch];
+    gap->tracing_bound = xp_trigger_free(an, launch, since, launch->asked_ps);
+  }
 }
 
 void xp_gaps_explain(xp_analysis *an)
 {
-  for (uint32_t i = 0; i < an->devices.count; i++) {
-    const xp_device *d = &an->reading->devices[i];
-    const xp_host *host = &an->capture->hosts[d->host];
-    if (d->has_lead_in) {
-      explain_before_work(an, i, XP_WHERE_LEAD_IN, (xp_span){host->start_ps, d->window_ps[0]});
-    }
-    for (size_t g = 0; g < an->timelines[i].gap_count; g++) {
-      explain_before_work(an, i, XP_WHERE_INSIDE, an->timelines[i].gaps[g]);
-    }
-    if (d->has_tail) {
-      explain_tail(an, i, (xp_span){d->window_ps[1], host->stop_ps});
-    }
+  list_gaps(an);
+  xp_triggers_index(an);
+  for (size_t i = 0; i < an->threads.count; i++) {
+    xp_thread_index_frames(&an->threads, &an->threads.threads[i]);
   }
+  find_causes(an);
+  find_tracing_bound(an);
+}
+
+/* ---- details of one gap */
+
+static void add_evidence(const xp_analysis *an, xp_gap_details *out, const char *role, uint32_t thread, uint32_t entry,
+                         int64_t at)
+{
+  if (thread == XP_NONE || entry == XP_NONE) {
+    return;
+  }
+  const xp_thread *t = &an->threads.threads[thread];
+  out->evidence[out->evidence_count++] = (xp_evidence){.role = role,
+                                                       .event = xp_entry_name(t, entry),
+                                                       .thread = t->line->name,
+                                                       .frame = xp_thread_frame(&an->threads, t, at),
+                                                       .start_ps = xp_entry_start(t, entry),
+                                                       .dur_ps = xp_event_dur(t->line, t->event[entry])};
+}
+
+typedef struct {
+  const xp_analysis *an;
+  const xp_gap *gap;
+  xp_arena *arena;
+  xp_gap_details *out;
+} request;
+
+static void answer(void *context)
+{
+  const request *q = context;
+  const xp_analysis *an = q->an;
+  const xp_gap *gap = q->gap;
+  const xp_device_data *d = &an->devices.devices[gap->device];
+  xp_span span = {gap->start_ps, gap->start_ps + gap->dur_ps};
+  xp_parts parts = {.arena = q->arena, .details = true};
+  xp_launch tail;
+  const xp_launch *launch = reading_launch(an, gap, &tail);
+  xp_parts_compute(an, gap->device, span, launch, &parts);
+  *q->out = (xp_gap_details){.parts = parts.parts, .part_count = parts.count};
+  if (gap->where != XP_WHERE_LEAD_IN) {
+    xp_work before = xp_work_before(d, span.start_ps);
+    q->out->before = xp_work_names(an, d, &before);
+  }
+  if (gap->where != XP_WHERE_TAIL) {
+    xp_work after = xp_work_from(d, span.end_ps);
+    q->out->after = xp_work_names(an, d, &after);
+  }
+  if (gap->trigger != XP_TRIGGER_NONE) {
+    const xp_thread *t = &an->threads.threads[gap->trigger_thread];
+    add_evidence(an, q->out, "trigger", gap->trigger_thread, gap->trigger_entry, xp_entry_start(t, gap->trigger_entry));
+  }
+  add_evidence(an, q->out, "cause", parts.longest_thread, parts.longest_entry, parts.longest_at_ps);
+  if (launch && gap->where != XP_WHERE_TAIL) {
+    add_evidence(an, q->out, "launch", launch->thread, launch->entry, launch->start_ps);
+  }
+}
+
+xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details, xp_error *err)
+{
+  request q = {reading->analysis, gap, arena, details};
+  if (gap->details) {
+    *details = *gap->details;
+    return XP_OK;
+  }
+  if (!xp_arena_guard(arena, answer, &q)) {
+    return xp_fail(err, XP_ERR_MEMORY, "out of memory while looking into a gap");
+  }
+  return XP_OK;
 }

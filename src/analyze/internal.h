@@ -17,10 +17,10 @@ typedef struct {
   size_t idle_op_count;
 } xp_timeline;
 
-typedef struct {
+typedef struct xp_analysis {
   xp_arena *arena;
   const xp_capture *capture;
-  const xp_analyze_options *options;
+  const xp_analyze_options *options; /* only while xp_analyze runs */
   xp_threads threads;
   xp_links links;
   xp_devices devices;
@@ -28,12 +28,11 @@ typedef struct {
   xp_span *profiler;      /* time under start_trace and stop_trace, by host: profiler[host_first[h]] .. */
   size_t *profiler_first; /* host_count + 1 entries */
   xp_reading *reading;
-  size_t gap_capacity, warning_capacity, advice_capacity;
+  size_t warning_capacity, advice_capacity;
   xp_arena *scratch; /* NULL outside of xp_timelines_build */
   jmp_buf *escape;   /* where allocations that fail go */
   xp_intern texts;   /* of xp_text */
-  int64_t *cuts;     /* of parts.c, kept for the next gap */
-  size_t cut_capacity;
+  struct xp_trigger_lists *triggers; /* by thread */
   bool names_on; /* some device work has a scope */
 } xp_analysis;
 
@@ -57,29 +56,47 @@ void xp_timelines_build(xp_analysis *an);
 /* collectives.c: collective_ps and collective_wait_ps of every device. */
 void xp_collectives_measure(xp_analysis *an);
 
-/* gaps.c: parts, cause and evidence of every gap, lead-in and tail. */
+/* gaps.c: cause and trigger of every gap, lead-in and tail. */
 void xp_gaps_explain(xp_analysis *an);
 
 /* parts.c: where the time of one gap went. */
 typedef struct {
+  xp_arena *arena;    /* of what is booked */
+  bool details;       /* tell events and what waits were for; else parts differ by cause and scope alone */
+  uint32_t *hints;    /* by thread: where the last walk was; NULL: none */
   xp_part *parts;
   size_t count, capacity;
+  int64_t *cuts;
+  size_t cut_count, cut_capacity;
   /* the longest stretch of one part, for evidence */
   uint32_t longest_thread, longest_entry;
   int64_t longest_ps, longest_at_ps;
 } xp_parts;
 
-void xp_parts_compute(xp_analysis *an, uint32_t device, xp_span gap, const xp_launch *launch, xp_parts *parts);
+/* Parts of a gap before work with a launch (NULL: unknown), into parts->parts, longest first.  Reads the analysis only: any
+ * number of threads, each with parts of its own. */
+void xp_parts_compute(const xp_analysis *an, uint32_t device, xp_span gap, const xp_launch *launch, xp_parts *parts);
 
 /* The device is at work at a time (as far as its gaps of at least the minimum tell). */
 bool xp_device_works_at(const xp_analysis *an, uint32_t device, int64_t time_ps);
 
-/* trigger.c */
+/* trigger.c: what made the host late. */
+typedef struct {
+  uint32_t *entries; /* outermost ones of a kind, by start */
+  size_t count, capacity;
+  int64_t longest_ps;
+} xp_entry_list;
+
+typedef struct xp_trigger_lists {
+  xp_entry_list reads, waits, compiles;
+} xp_trigger_lists;
+
 typedef struct {
   xp_trigger trigger;
   uint32_t thread, entry; /* the read, wait or compile */
 } xp_trigger_found;
 
+void xp_triggers_index(xp_analysis *an);
 xp_trigger_found xp_trigger_find(const xp_analysis *an, xp_span gap, const xp_launch *launch);
 
 /* True if the threads of a launch were in no read, and in no wait of 50 us, between two times. */

@@ -14,6 +14,17 @@ xp_device_data *xp_device_of(xp_devices *all, uint32_t host, xp_str name, xp_dev
   return d;
 }
 
+xp_device_data *xp_device_find(xp_devices *all, uint32_t host, xp_device_kind kind, int64_t ordinal)
+{
+  for (size_t i = 0; i < all->count; i++) {
+    const xp_device_data *d = &all->devices[i];
+    if (d->host == host && d->kind == kind && d->ordinal == ordinal) {
+      return &all->devices[i];
+    }
+  }
+  return NULL;
+}
+
 xp_lane *xp_lane_of(xp_devices *all, xp_device_data *device, const xp_line *line)
 {
   if (device->lane_count && device->lanes[device->lane_count - 1].line == line) {

@@ -232,42 +232,68 @@ static const xp_producer *asker(const xp_links *links, const xp_thread *t, int64
   return consumed(links, t, time_ps, entry, from_ps);
 }
 
-/* Follows the chain back from a launch.  Returns false if another thread's execute call asked for this one. */
-static bool follow(const xp_links *links, xp_launch *launch)
+/* Follows the chain back from a launch: hops, asked_ps, own. */
+static void follow(const xp_links *links, xp_launch *launch)
 {
+  xp_hop hops[XP_MAX_HOPS];
   uint32_t thread = launch->thread, entry = launch->entry;
   int64_t time = launch->start_ps;
-  bool asked_first = true;
+  launch->own = true;
   launch->hop_count = 0;
-  launch->asked_ps = time;
   for (;;) {
-    xp_hop *hop = &launch->hops[launch->hop_count++];
+    launch->asked_ps = time;
+    xp_hop *hop = &hops[launch->hop_count++];
     *hop = (xp_hop){thread, INT64_MIN};
     int64_t from;
     const xp_producer *p = launch->hop_count < XP_MAX_HOPS
                                ? asker(links, &links->threads->threads[thread], time, entry, &from)
                                : NULL;
     if (!p) {
-      return asked_first;
+      break;
     }
     hop->from_ps = from;
     thread = p->thread;
     time = p->time_ps;
     entry = XP_NONE;
-    launch->asked_ps = time;
-    asked_first = asked_first && outer_dispatch(&links->threads->threads[thread], time) == XP_NONE;
+    launch->own = launch->own && outer_dispatch(&links->threads->threads[thread], time) == XP_NONE;
+  }
+  launch->hops = NULL;
+  if (launch->hop_count > 1) {
+    size_t bytes = launch->hop_count * sizeof *hops;
+    launch->hops = memcpy(xp_arena_alloc(links->arena, bytes), hops, bytes);
   }
 }
 
-static uint32_t add_launch(xp_links *links, xp_launch launch, uint64_t key)
+static uint32_t add_launch(xp_links *links, xp_launch launch)
 {
   launch.host = links->threads->threads[launch.thread].host;
   follow(links, &launch);
   links->launches = xp_arena_grow(links->arena, links->launches, links->launch_count, &links->launch_capacity,
                                   sizeof *links->launches);
   links->launches[links->launch_count] = launch;
-  xp_map_put(&links->launch_of_entry, key, (uint32_t)links->launch_count);
   return (uint32_t)links->launch_count++;
+}
+
+static uint32_t find_launch(const xp_links *links, uint32_t thread, uint32_t entry)
+{
+  size_t low = links->first_launch[thread], end = links->first_launch[thread + 1], high = end;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (links->launches[mid].entry < entry) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  if (low < end && links->launches[low].entry == entry) {
+    return (uint32_t)low;
+  }
+  return xp_map_get(&links->launch_of_entry, entry_key(thread, entry));
+}
+
+static xp_launch launch_at(const xp_thread *t, uint32_t entry, int64_t start_ps)
+{
+  return (xp_launch){.thread = t->index, .entry = entry, .start_ps = start_ps, .return_ps = xp_entry_end(t, entry)};
 }
 
 /* The launch of the execute event around an event of a thread; of the event itself if there is none. */
@@ -275,15 +301,12 @@ static uint32_t launch_around(xp_links *links, const xp_thread *t, uint32_t entr
 {
   uint32_t outer = outer_dispatch(t, xp_entry_start(t, entry));
   outer = outer == XP_NONE ? entry : outer;
-  uint32_t found = xp_map_get(&links->launch_of_entry, entry_key(t->index, outer));
-  if (found != XP_NONE) {
-    return found;
+  uint32_t found = find_launch(links, t->index, outer);
+  if (found == XP_NONE) {
+    found = add_launch(links, launch_at(t, outer, xp_entry_start(t, entry)));
+    xp_map_put(&links->launch_of_entry, entry_key(t->index, outer), found);
   }
-  xp_launch launch = {.thread = t->index,
-                      .entry = outer,
-                      .start_ps = xp_entry_start(t, entry),
-                      .return_ps = xp_entry_end(t, outer)};
-  return add_launch(links, launch, entry_key(t->index, outer));
+  return found;
 }
 
 /* Merge sort by start: stable, and qsort has no context in C11. */
@@ -307,23 +330,26 @@ static void sort_asked(xp_links *links)
   links->asked = from;
 }
 
+/* The launches of all execute calls, in order, and those of them that nobody else asked for. */
 static void find_asked(xp_links *links)
 {
   size_t capacity = 0;
+  links->first_launch = xp_arena_array(links->arena, links->threads->count + 1, sizeof *links->first_launch);
   for (size_t i = 0; i < links->threads->count; i++) {
     xp_thread *t = &links->threads->threads[i];
+    links->first_launch[i] = (uint32_t)links->launch_count;
     for (uint32_t e = 0; e < t->count; e++) {
       if (!(t->flags[e] & XP_ENTRY_CALL)) {
         continue;
       }
-      uint32_t launch = launch_around(links, t, e);
-      if (follow(links, &links->launches[launch])) {
-        t->flags[e] |= XP_ENTRY_ASKED;
+      uint32_t launch = add_launch(links, launch_at(t, e, xp_entry_start(t, e)));
+      if (links->launches[launch].own) {
         links->asked = xp_arena_grow(links->arena, links->asked, links->asked_count, &capacity, sizeof *links->asked);
         links->asked[links->asked_count++] = launch;
       }
     }
   }
+  links->first_launch[links->threads->count] = (uint32_t)links->launch_count;
   sort_asked(links);
 }
 
@@ -415,10 +441,12 @@ uint32_t xp_links_by_correlation(xp_links *links, uint32_t host, uint64_t correl
   }
   uint64_t key = entry_key(api->index, call->entry) | (uint64_t)1 << 63;
   uint32_t found = xp_map_get(&links->launch_of_entry, key);
-  if (found != XP_NONE) {
-    return found;
+  if (found == XP_NONE) {
+    found = add_launch(links, (xp_launch){.thread = t->index,
+                                          .entry = XP_NONE,
+                                          .start_ps = start,
+                                          .return_ps = xp_entry_end(api, call->entry)});
+    xp_map_put(&links->launch_of_entry, key, found);
   }
-  xp_launch launch = {
-      .thread = t->index, .entry = XP_NONE, .start_ps = start, .return_ps = xp_entry_end(api, call->entry)};
-  return add_launch(links, launch, key);
+  return found;
 }

@@ -2,7 +2,7 @@
  *
  * A launch is an execute call as the analysis needs it: on which thread it was made, when it returned, and which threads
  * held the chain before.  Time runs backwards along the hops: hop 0 is the launching thread, it holds the chain from
- * hops[0].from_ps on; before that hop 1 holds it, and so on; the last one holds it from the beginning.
+ * its from_ps on; before that hop 1 holds it, and so on; the last one holds it from the beginning.
  */
 #ifndef XP_ANALYZE_LINKS_H
 #define XP_ANALYZE_LINKS_H
@@ -20,13 +20,24 @@ typedef struct {
   uint32_t host;
   uint32_t thread;
   uint32_t entry;     /* of the outermost execute event; XP_NONE for an API call outside of one */
+  uint16_t hop_count; /* at least 1 */
+  bool own;           /* no other thread's execute call asked for it */
   int64_t start_ps;   /* of the event that carries the id, or of the call */
   int64_t return_ps;  /* end of the outermost execute event around it */
   int64_t asked_ps;   /* when the asking thread (last hop) asked */
-  xp_hop hops[XP_MAX_HOPS];
-  int hop_count;
-  bool counted;       /* a run was linked to it */
+  const xp_hop *hops; /* NULL if hop_count is 1: the thread itself */
 } xp_launch;
+
+static inline xp_hop xp_launch_hop(const xp_launch *launch, int i)
+{
+  return launch->hops ? launch->hops[i] : (xp_hop){launch->thread, INT64_MIN};
+}
+
+/* The thread that asked. */
+static inline uint32_t xp_launch_asker(const xp_launch *launch)
+{
+  return xp_launch_hop(launch, launch->hop_count - 1).thread;
+}
 
 /* An API call with a correlation id (cuLaunchKernel, hipMemcpyAsync ..). */
 typedef struct {
@@ -48,7 +59,8 @@ typedef struct {
   xp_threads *threads;
   xp_launch *launches;
   size_t launch_count, launch_capacity;
-  xp_map launch_of_entry; /* (thread, entry) of the outermost execute event -> launch */
+  uint32_t *first_launch; /* by thread: its execute calls are launches first_launch[t] .. first_launch[t + 1] - 1 */
+  xp_map launch_of_entry; /* (thread, entry) -> launch, of the others */
   xp_api_call *calls;
   size_t call_count, call_capacity;
   xp_map call_of_id; /* hash(host, correlation id) -> call */

@@ -32,6 +32,10 @@ void xp_device_stats_read(xp_stats stats, xp_device_stats *out)
       out->correlation = out->has_correlation ? out->correlation : (uint64_t)xp_stat_int(&s, 0);
       out->has_correlation = true;
       break;
+    case XP_KEY_PRODUCER:
+      out->producer = out->has_producer ? out->producer : s.bits;
+      out->has_producer = true;
+      break;
     case XP_KEY_DEVICE_ORDINAL: out->ordinal = out->ordinal < 0 ? xp_stat_int(&s, -1) : out->ordinal; break;
     default: break;
     }

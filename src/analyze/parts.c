@@ -11,12 +11,11 @@
 enum { NOTABLE_WAIT_PS = 50000000 }; /* 50 us */
 
 typedef struct {
-  xp_analysis *an;
+  const xp_analysis *an;
   uint32_t device;
   const xp_device_data *d;
   const xp_launch *launch; /* NULL: unknown */
   xp_parts *out;
-  size_t cut_count;
 } walk;
 
 /* What a stretch of time is put down to. */
@@ -27,6 +26,12 @@ typedef struct {
   uint32_t thread, entry; /* XP_NONE: no event */
 } verdict;
 
+static bool is_same(const xp_part *p, const verdict *v)
+{
+  return p->cause == v->cause && p->maybe_tracing == v->maybe && xp_str_eq(p->scope, v->scope) &&
+         xp_str_eq(p->event, v->event) && xp_str_eq(p->detail, v->detail);
+}
+
 static void book(walk *w, int64_t from, int64_t to, const verdict *v)
 {
   xp_parts *out = w->out;
@@ -34,14 +39,11 @@ static void book(walk *w, int64_t from, int64_t to, const verdict *v)
     return;
   }
   size_t i = 0;
-  while (i < out->count &&
-         !(out->parts[i].cause == v->cause && out->parts[i].maybe_tracing == v->maybe &&
-           xp_str_eq(out->parts[i].scope, v->scope) && xp_str_eq(out->parts[i].event, v->event) &&
-           xp_str_eq(out->parts[i].detail, v->detail))) {
+  while (i < out->count && !is_same(&out->parts[i], v)) {
     i++;
   }
   if (i == out->count) {
-    out->parts = xp_arena_grow(w->an->arena, out->parts, out->count, &out->capacity, sizeof *out->parts);
+    out->parts = xp_arena_grow(out->arena, out->parts, out->count, &out->capacity, sizeof *out->parts);
     out->parts[out->count++] = (xp_part){v->cause, 0, v->scope, v->event, v->detail, v->maybe};
   }
   out->parts[i].ps += to - from;
@@ -92,29 +94,30 @@ static xp_str longest_pool_event(const xp_analysis *an, uint32_t host, int64_t f
 /* What a wait is for: the devices that work meanwhile. */
 static xp_str wait_detail(const walk *w, int64_t from, int64_t to)
 {
-  xp_analysis *an = w->an;
+  const xp_analysis *an = w->an;
   int64_t middle = from + (to - from) / 2;
   xp_str names = {NULL, 0};
   size_t working = 0;
   for (uint32_t i = 0; i < an->devices.count; i++) {
     if (i != w->device && an->devices.devices[i].host == w->d->host && xp_device_works_at(an, i, middle)) {
+      xp_str name = an->devices.devices[i].name;
       working++;
       if (working <= 3) {
-        xp_str name = an->devices.devices[i].name;
-        names = names.len ? xp_text(an, "%.*s, %.*s", XP_STR_ARG(names), XP_STR_ARG(name)) : name;
+        names = names.len ? xp_arena_format(w->out->arena, "%.*s, %.*s", XP_STR_ARG(names), XP_STR_ARG(name)) : name;
       }
     }
   }
   if (working > 3) {
-    return xp_text(an, "for %.*s and %zu more devices, at work", XP_STR_ARG(names), working - 3);
+    return xp_arena_format(w->out->arena, "for %.*s and %zu more devices, at work", XP_STR_ARG(names), working - 3);
   }
   if (working) {
-    return xp_text(an, "for %.*s, at work", XP_STR_ARG(names));
+    return xp_arena_format(w->out->arena, "for %.*s, at work", XP_STR_ARG(names));
   }
   xp_str longest = to - from >= NOTABLE_WAIT_PS ? longest_pool_event(an, w->d->host, from, to) : (xp_str){NULL, 0};
   if (longest.len) {
-    return xp_text(an, "no device was working: the runtime was slow to notice (longest meanwhile: %.*s)",
-                   XP_STR_ARG(longest));
+    return xp_arena_format(w->out->arena,
+                           "no device was working: the runtime was slow to notice (longest meanwhile: %.*s)",
+                           XP_STR_ARG(longest));
   }
   return xp_str_c("no device was working: the runtime was slow to notice");
 }
@@ -125,10 +128,10 @@ static bool is_wait_or_read(uint8_t cause)
 }
 
 /* The name of the PjitFunction around an entry; empty without one. */
-static xp_str pjit_around(const walk *w, const xp_thread *t, uint32_t entry, int64_t time)
+static xp_str pjit_around(const xp_thread *t, uint32_t entry, int64_t time)
 {
   for (uint32_t e = entry; e != XP_NONE; e = xp_thread_outer(t, e, time)) {
-    if (xp_threads_class(&w->an->threads, t->line, t->event[e]).flags & XP_NAME_PJIT) {
+    if (t->flags[e] & XP_ENTRY_PJIT) {
       return xp_entry_name(t, e);
     }
   }
@@ -138,10 +141,14 @@ static xp_str pjit_around(const walk *w, const xp_thread *t, uint32_t entry, int
 static verdict classed(const walk *w, const xp_thread *t, uint32_t innermost, uint32_t entry, int64_t from, int64_t to)
 {
   xp_cause cause = (xp_cause)t->cause[entry];
-  verdict v = {.cause = cause, .scope = xp_thread_scope(t, from), .thread = t->index, .entry = entry};
+  verdict v = {
+      .cause = cause, .scope = xp_thread_scope_from(t, innermost, from), .thread = t->index, .entry = entry};
+  if (!w->out->details) {
+    return v;
+  }
   v.event = xp_entry_name(t, cause == XP_CAUSE_DISPATCH ? innermost : entry);
   if (cause == XP_CAUSE_COMPILE || cause == XP_CAUSE_TRACING) {
-    xp_str pjit = pjit_around(w, t, entry, from);
+    xp_str pjit = pjit_around(t, entry, from);
     v.event = pjit.len ? pjit : v.event;
   }
   if (cause == XP_CAUSE_WAIT) {
@@ -152,13 +159,20 @@ static verdict classed(const walk *w, const xp_thread *t, uint32_t innermost, ui
 
 static verdict plain_host(const walk *w, const xp_thread *t, uint32_t innermost, int64_t from)
 {
-  verdict v = {.cause = XP_CAUSE_HOST, .scope = xp_thread_scope(t, from), .thread = t->index, .entry = innermost};
-  v.event = xp_entry_name(t, innermost);
+  verdict v = {.cause = XP_CAUSE_HOST,
+               .scope = xp_thread_scope_from(t, innermost, from),
+               .thread = t->index,
+               .entry = innermost};
+  xp_str event = xp_entry_name(t, innermost);
+  v.scope = v.scope.len ? v.scope : event;
+  if (!w->out->details) {
+    return v;
+  }
+  v.event = event;
   bool in_scope = false;
   for (uint32_t e = innermost; e != XP_NONE && !in_scope; e = xp_thread_outer(t, e, from)) {
     in_scope = (t->flags[e] & XP_ENTRY_SCOPE) != 0;
   }
-  v.scope = v.scope.len ? v.scope : v.event;
   v.maybe = in_scope && !w->an->names_on && (w->an->devices.lazy || w->an->threads.torch);
   return v;
 }
@@ -173,7 +187,7 @@ static void book_frame(void *context, int64_t from, int64_t to, xp_str frame)
   frame_walk *f = context;
   verdict v = {.cause = frame.len ? XP_CAUSE_HOST : XP_CAUSE_UNKNOWN,
                .scope = frame,
-               .event = frame,
+               .event = f->w->out->details ? frame : (xp_str){NULL, 0},
                .thread = frame.len ? f->t->index : XP_NONE,
                .entry = XP_NONE};
   book(f->w, from, to, &v);
@@ -186,7 +200,7 @@ static const xp_thread *thread_with_step(const walk *w, const xp_thread *not_thi
     const xp_thread *t = &w->an->threads.threads[i];
     bool held = t == not_this;
     for (int h = 0; w->launch && h < w->launch->hop_count; h++) {
-      held = held || w->launch->hops[h].thread == t->index;
+      held = held || xp_launch_hop(w->launch, h).thread == t->index;
     }
     if (held || !t->has_step || t->host != w->d->host) {
       continue;
@@ -205,14 +219,14 @@ static void walk_thread(walk *w, uint32_t thread, int64_t from, int64_t to, bool
 
 static bool has_frame_at(walk *w, uint32_t thread, int64_t time)
 {
-  xp_thread *t = &w->an->threads.threads[thread];
+  const xp_thread *t = &w->an->threads.threads[thread];
   return t->has_frame && xp_thread_frame(&w->an->threads, t, time).len > 0;
 }
 
 /* A stretch in which no event of the thread is open. */
 static void uncovered(walk *w, uint32_t thread, int64_t from, int64_t to, bool borrowed)
 {
-  xp_thread *t = &w->an->threads.threads[thread];
+  const xp_thread *t = &w->an->threads.threads[thread];
   while (from < to) {
     int64_t until = to;
     const xp_thread *other = borrowed || has_frame_at(w, thread, from) ? NULL : thread_with_step(w, t, from, &until);
@@ -241,14 +255,44 @@ static int64_t stretch_end(const xp_thread *t, uint32_t innermost, uint32_t next
   return end;
 }
 
+/* The first entry after a time, found from where the last walk was. */
+static uint32_t first_after(const walk *w, const xp_thread *t, int64_t time)
+{
+  uint32_t *hint = w->out->hints ? &w->out->hints[t->index] : NULL;
+  uint32_t low = hint ? *hint : 0, step = 1;
+  if (!hint || low > t->count || (low && xp_entry_start(t, low - 1) > time)) {
+    low = 0;
+  }
+  uint32_t high = low;
+  while (high < t->count && xp_entry_start(t, high) <= time) { /* gallop */
+    low = high + 1;
+    high = t->count - high > step ? high + step : (uint32_t)t->count;
+    step *= 2;
+  }
+  while (low < high) {
+    uint32_t mid = low + (high - low) / 2;
+    if (xp_entry_start(t, mid) <= time) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  if (hint) {
+    *hint = low;
+  }
+  return low;
+}
+
 /* Books [from, to) by the events of one thread.  returned: the launch call is over, only a read or wait that is still open
  * holds the chain.  borrowed: the thread stands in for one without events. */
 static void walk_thread(walk *w, uint32_t thread, int64_t from, int64_t to, bool returned, bool borrowed)
 {
   const xp_thread *t = &w->an->threads.threads[thread];
-  while (from < to) {
-    uint32_t next = xp_thread_first_from(t, from + 1);
-    uint32_t innermost = next ? (xp_entry_end(t, next - 1) > from ? next - 1 : xp_thread_outer(t, next - 1, from)) : XP_NONE;
+  for (uint32_t next = first_after(w, t, from); from < to;) {
+    uint32_t innermost = next ? next - 1 : XP_NONE;
+    if (innermost != XP_NONE && xp_entry_end(t, innermost) <= from) {
+      innermost = xp_thread_outer(t, innermost, from);
+    }
     int64_t until = stretch_end(t, innermost, next, from, to);
     uint32_t found = innermost;
     while (found != XP_NONE && (returned ? !is_wait_or_read(t->cause[found]) : t->cause[found] == XP_CAUSE_HOST)) {
@@ -258,7 +302,10 @@ static void walk_thread(walk *w, uint32_t thread, int64_t from, int64_t to, bool
       verdict v = classed(w, t, innermost, found, from, until);
       book(w, from, until, &v);
     } else if (returned) {
-      verdict v = {.cause = XP_CAUSE_LAUNCH, .scope = xp_thread_scope(t, from), .thread = t->index, .entry = innermost};
+      verdict v = {.cause = XP_CAUSE_LAUNCH,
+                   .scope = xp_thread_scope_from(t, innermost, from),
+                   .thread = t->index,
+                   .entry = innermost};
       book(w, from, until, &v);
     } else if (innermost != XP_NONE) {
       verdict v = plain_host(w, t, innermost, from);
@@ -267,6 +314,9 @@ static void walk_thread(walk *w, uint32_t thread, int64_t from, int64_t to, bool
       uncovered(w, thread, from, until, borrowed);
     }
     from = until;
+    while (next < t->count && xp_entry_start(t, next) <= from) {
+      next++;
+    }
   }
 }
 
@@ -274,10 +324,10 @@ static void walk_thread(walk *w, uint32_t thread, int64_t from, int64_t to, bool
 
 static void cut(walk *w, xp_span gap, int64_t time)
 {
-  xp_analysis *an = w->an;
+  xp_parts *out = w->out;
   if (time > gap.start_ps && time < gap.end_ps) {
-    an->cuts = xp_arena_grow(an->arena, an->cuts, w->cut_count, &an->cut_capacity, sizeof *an->cuts);
-    an->cuts[w->cut_count++] = time;
+    out->cuts = xp_arena_grow(out->arena, out->cuts, out->cut_count, &out->cut_capacity, sizeof *out->cuts);
+    out->cuts[out->cut_count++] = time;
   }
 }
 
@@ -345,7 +395,8 @@ static bool decided(const walk *w, int64_t from, int64_t to, verdict *v)
     if (t->idle_ops[i].end_ps >= to) {
       const xp_op *op = &an->devices.ops[t->idle_op[i]];
       v->cause = op->role == XP_ROLE_INFEED ? XP_CAUSE_INPUT : XP_CAUSE_HOST;
-      v->event = v->scope = op->op;
+      v->scope = op->op;
+      v->event = w->out->details ? op->op : v->event;
       return true;
     }
   }
@@ -370,10 +421,10 @@ static void walk_piece(walk *w, int64_t from, int64_t to)
     return;
   }
   int hop = 0;
-  while (hop + 1 < w->launch->hop_count && from < w->launch->hops[hop].from_ps) {
+  while (hop + 1 < w->launch->hop_count && from < xp_launch_hop(w->launch, hop).from_ps) {
     hop++;
   }
-  walk_thread(w, w->launch->hops[hop].thread, from, to, from >= w->launch->return_ps, false);
+  walk_thread(w, xp_launch_hop(w->launch, hop).thread, from, to, from >= w->launch->return_ps, false);
 }
 
 static int longer(const xp_part *a, const xp_part *b)
@@ -381,13 +432,12 @@ static int longer(const xp_part *a, const xp_part *b)
   return a->ps != b->ps ? (a->ps > b->ps ? -1 : 1) : (int)a->cause - (int)b->cause;
 }
 
-void xp_parts_compute(xp_analysis *an, uint32_t device, xp_span gap, const xp_launch *launch, xp_parts *parts)
+static void cut_gap(walk *w, xp_span gap)
 {
-  walk state = {.an = an, .device = device, .d = &an->devices.devices[device], .launch = launch, .out = parts};
-  walk *w = &state;
-  *parts = (xp_parts){.longest_thread = XP_NONE, .longest_entry = XP_NONE};
+  const xp_analysis *an = w->an;
+  const xp_timeline *t = &an->timelines[w->device];
+  w->out->cut_count = 0;
   cut_at_runs(w, gap);
-  const xp_timeline *t = &an->timelines[device];
   for (size_t i = first_idle_op(t, gap.start_ps); i < t->idle_op_count && t->idle_ops[i].start_ps < gap.end_ps; i++) {
     cut(w, gap, t->idle_ops[i].start_ps);
     cut(w, gap, t->idle_ops[i].end_ps);
@@ -396,23 +446,32 @@ void xp_parts_compute(xp_analysis *an, uint32_t device, xp_span gap, const xp_la
     cut(w, gap, an->profiler[i].start_ps);
     cut(w, gap, an->profiler[i].end_ps);
   }
-  for (int h = 0; launch && h < launch->hop_count; h++) {
-    cut(w, gap, launch->hops[h].from_ps);
+  for (int h = 0; w->launch && h < w->launch->hop_count; h++) {
+    cut(w, gap, xp_launch_hop(w->launch, h).from_ps);
   }
-  if (launch) {
-    cut(w, gap, launch->return_ps);
+  if (w->launch) {
+    cut(w, gap, w->launch->return_ps);
   }
-  if (w->cut_count) {
-    qsort(an->cuts, w->cut_count, sizeof *an->cuts, by_time);
+  if (w->out->cut_count > 1) {
+    qsort(w->out->cuts, w->out->cut_count, sizeof *w->out->cuts, by_time);
   }
+}
+
+void xp_parts_compute(const xp_analysis *an, uint32_t device, xp_span gap, const xp_launch *launch, xp_parts *parts)
+{
+  walk w = {.an = an, .device = device, .d = &an->devices.devices[device], .launch = launch, .out = parts};
+  parts->count = 0;
+  parts->longest_ps = 0;
+  parts->longest_thread = parts->longest_entry = XP_NONE;
+  cut_gap(&w, gap);
   int64_t from = gap.start_ps;
-  for (size_t i = 0; i < w->cut_count; i++) {
-    if (an->cuts[i] > from) {
-      walk_piece(w, from, an->cuts[i]);
-      from = an->cuts[i];
+  for (size_t i = 0; i < parts->cut_count; i++) {
+    if (parts->cuts[i] > from) {
+      walk_piece(&w, from, parts->cuts[i]);
+      from = parts->cuts[i];
     }
   }
-  walk_piece(w, from, gap.end_ps);
+  walk_piece(&w, from, gap.end_ps);
   for (size_t i = 1; i < parts->count; i++) { /* few parts: insertion sort, longest first */
     xp_part part = parts->parts[i];
     size_t k = i;

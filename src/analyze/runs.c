@@ -134,10 +134,5 @@ void xp_runs_build(xp_analysis *an)
     if (link_by_id(an, d) == 0) {
       link_by_order(an, d);
     }
-    for (size_t r = 0; r < d->run_count; r++) {
-      if (d->runs[r].launch != XP_NONE) {
-        an->links.launches[d->runs[r].launch].counted = true;
-      }
-    }
   }
 }

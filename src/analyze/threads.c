@@ -135,6 +135,7 @@ static void push_entry(builder *b, size_t i, xp_name_class class)
   t->parent[n] = b->depth ? b->stack[b->depth - 1] : XP_NONE;
   t->cause[n] = step || class.cause == XP_CAUSE_COUNT ? XP_CAUSE_HOST : (uint8_t)class.cause;
   t->flags[n] = (uint8_t)((step ? XP_ENTRY_STEP : 0) | (class.flags & XP_NAME_PROFILER ? XP_ENTRY_PROFILER : 0) |
+                          (class.flags & XP_NAME_PJIT ? XP_ENTRY_PJIT : 0) |
                           (!step && class.cause != XP_CAUSE_COUNT ? XP_ENTRY_LISTED : 0));
   b->stack = xp_arena_grow(arena, b->stack, b->depth, &b->stack_capacity, sizeof *b->stack);
   b->stack[b->depth++] = (uint32_t)n;
@@ -239,8 +240,13 @@ uint32_t xp_thread_innermost(const xp_thread *t, int64_t time_ps)
 
 xp_str xp_thread_scope(const xp_thread *t, int64_t time_ps)
 {
+  return xp_thread_scope_from(t, xp_thread_innermost(t, time_ps), time_ps);
+}
+
+xp_str xp_thread_scope_from(const xp_thread *t, uint32_t innermost, int64_t time_ps)
+{
   xp_str step = {NULL, 0};
-  for (uint32_t e = xp_thread_innermost(t, time_ps); e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
+  for (uint32_t e = innermost; e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
     if (t->flags[e] & XP_ENTRY_SCOPE) {
       return xp_entry_name(t, e);
     }

@@ -4,8 +4,7 @@
  * Python frames (which are many and never set a class), device ops, their end markers, and events without a duration.
  * The outline knows nesting: every entry has its parent, the innermost earlier entry that was still open at its start.
  *
- * Everything lives in the arena of the reading and is read-only after xp_threads_build, but for the index of frames, which
- * is built when a thread is asked for frames first.
+ * Everything lives in the arena of the reading.
  */
 #ifndef XP_ANALYZE_THREADS_H
 #define XP_ANALYZE_THREADS_H
@@ -17,10 +16,10 @@ enum {
   XP_ENTRY_STEP = 1u << 0,       /* a step annotation */
   XP_ENTRY_SCOPE = 1u << 1,      /* an annotation of the user (also one of input) */
   XP_ENTRY_CALL = 1u << 2,       /* outermost listed dispatch event, an execute call */
-  XP_ENTRY_ASKED = 1u << 3,      /* an execute call that no other thread asked for */
   XP_ENTRY_PROFILER = 1u << 4,
   XP_ENTRY_LISTED = 1u << 5,     /* its class comes from the lists alone */
-  XP_ENTRY_OUTER_DISPATCH = 1u << 6
+  XP_ENTRY_OUTER_DISPATCH = 1u << 6,
+  XP_ENTRY_PJIT = 1u << 7        /* PjitFunction(..) */
 };
 
 /* A task that a pool thread ran: from StartRegion to StopRegion. */
@@ -50,7 +49,7 @@ typedef struct {
   bool has_step, has_frame, has_scope, is_autograd, is_api;
   /* For an API thread ("Host Threads/N"): the thread whose execute events contain its calls, else itself. */
   uint32_t partner;
-  /* Latest end of blocks of 64 events, then of 64 blocks, ..; built on demand. */
+  /* Latest end of blocks of 64 events, then of 64 blocks, ..; see xp_thread_index_frames. */
   int64_t *frame_ends[6];
   size_t frame_end_count[6];
   int frame_levels;
@@ -100,15 +99,21 @@ uint32_t xp_thread_first_from(const xp_thread *t, int64_t time_ps);
 uint32_t xp_thread_innermost(const xp_thread *t, int64_t time_ps);
 uint32_t xp_thread_outer(const xp_thread *t, uint32_t entry, int64_t time_ps);
 
+/* The same for an instant at which the innermost entry is known. */
+xp_str xp_thread_scope_from(const xp_thread *t, uint32_t innermost, int64_t time_ps);
+
 /* The scope shown for an instant: innermost scope of the user, else step; empty without either. */
 xp_str xp_thread_scope(const xp_thread *t, int64_t time_ps);
 
+/* Prepares a thread for the two functions below; without it they find no frames. */
+void xp_thread_index_frames(xp_threads *threads, xp_thread *t);
+
 /* The innermost Python frame open at a time, of the user's files if there is one; empty without frames. */
-xp_str xp_thread_frame(xp_threads *threads, xp_thread *t, int64_t time_ps);
+xp_str xp_thread_frame(const xp_threads *threads, const xp_thread *t, int64_t time_ps);
 
 /* Calls visit(context, from, to, frame) for the stretches of [from_ps, to_ps) by innermost user frame (innermost frame of
  * any kind where no user's is open; empty where there is none). */
-void xp_thread_frames(xp_threads *threads, xp_thread *t, int64_t from_ps, int64_t to_ps,
+void xp_thread_frames(const xp_threads *threads, const xp_thread *t, int64_t from_ps, int64_t to_ps,
                       void (*visit)(void *context, int64_t from_ps, int64_t to_ps, xp_str frame), void *context);
 
 /* The producer with an id, the latest that is not after a time; NULL if none. */

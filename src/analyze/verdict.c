@@ -116,8 +116,8 @@ static double idle_share(const xp_reading *r)
   for (size_t i = 0; i < r->gap_count; i++) {
     const xp_gap *g = &r->gaps[i];
     if (g->where != XP_WHERE_INSIDE && g->ranked) {
-      idle += (double)g->dur_ps;
-      all += (double)g->dur_ps;
+      idle += (double)(g->dur_ps - g->profiler_ps);
+      all += (double)(g->dur_ps - g->profiler_ps);
     }
   }
   return all > 0 ? idle / all : 0;

@@ -4,6 +4,9 @@
  * are mapped at addresses that are multiples of 2 MiB and marked for huge pages: the kernel then clears memory 2 MiB at
  * a time.  Only what is touched becomes resident, so a block that is larger than needed costs addresses, not memory.
  *
+ * A piece of 1 MiB or more has a block of its own, so that it can grow by moving page tables instead of bytes, and can
+ * be given back early.  Such blocks stand in the list behind the one that small pieces come from.
+ *
  * Invariant: every byte behind `used` in the newest block is zero.  An arena belongs to one thread at a time.
  */
 #define _GNU_SOURCE
@@ -14,7 +17,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { FIRST_BLOCK = 32 << 10, HUGE_PAGE = 2 << 20, LARGEST_STEP = 16 << 20, ALIGNMENT = 16 };
+enum { FIRST_BLOCK = 32 << 10, HUGE_PAGE = 2 << 20, LARGEST_STEP = 16 << 20, OWN_BLOCK = 1 << 20, ALIGNMENT = 16 };
 
 typedef struct block {
   struct block *older;
@@ -49,28 +52,33 @@ static void *map_aligned(size_t size)
   return raw + head;
 }
 
+static size_t round_up(size_t size, size_t unit)
+{
+  return (size + unit - 1) / unit * unit;
+}
+
+static block *map_block(size_t size)
+{
+  size = round_up(size, HUGE_PAGE);
+  block *b = map_aligned(size);
+  if (b != NULL) {
+    b->size = size;
+    b->is_mapped = true;
+  }
+  return b;
+}
+
 static block *new_block(xp_arena *arena, size_t need)
 {
-  block *b;
   if (arena->newest == NULL && need <= FIRST_BLOCK) {
-    b = calloc(1, FIRST_BLOCK);
+    block *b = calloc(1, FIRST_BLOCK);
     if (b != NULL) {
       b->size = FIRST_BLOCK;
     }
     return b;
   }
   size_t step = arena->bytes < LARGEST_STEP ? arena->bytes : LARGEST_STEP;
-  size_t size = need > step ? need : step;
-  if (size > SIZE_MAX / 2) {
-    return NULL;
-  }
-  size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-  b = map_aligned(size);
-  if (b != NULL) {
-    b->size = size;
-    b->is_mapped = true;
-  }
-  return b;
+  return map_block(need > step ? need : step);
 }
 
 static void *out_of_memory(xp_arena *arena)
@@ -86,6 +94,15 @@ xp_arena *xp_arena_create(void)
   return calloc(1, sizeof(xp_arena));
 }
 
+static void free_block(block *b)
+{
+  if (b->is_mapped) {
+    munmap(b, b->size);
+  } else {
+    free(b);
+  }
+}
+
 void xp_arena_destroy(xp_arena *arena)
 {
   if (arena == NULL) {
@@ -93,11 +110,7 @@ void xp_arena_destroy(xp_arena *arena)
   }
   for (block *b = arena->newest; b != NULL;) {
     block *older = b->older;
-    if (b->is_mapped) {
-      munmap(b, b->size);
-    } else {
-      free(b);
-    }
+    free_block(b);
     b = older;
   }
   free(arena);
@@ -123,12 +136,33 @@ bool xp_arena_guard(xp_arena *arena, void (*run)(void *context), void *context)
   return true;
 }
 
+/* A block for one large piece; small pieces go on in the newest block. */
+static void *alloc_own_block(xp_arena *arena, size_t size)
+{
+  block *b = map_block(size + HEADER);
+  if (b == NULL) {
+    return out_of_memory(arena);
+  }
+  arena->bytes += b->size;
+  if (arena->newest != NULL) {
+    b->older = arena->newest->older;
+    arena->newest->older = b;
+  } else {
+    arena->newest = b;
+    arena->used = b->size; /* full: the next small piece opens a block */
+  }
+  return (char *)b + HEADER;
+}
+
 void *xp_arena_alloc(xp_arena *arena, size_t size)
 {
   if (size > SIZE_MAX / 4) {
     return out_of_memory(arena);
   }
-  size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  size = round_up(size, ALIGNMENT);
+  if (size >= OWN_BLOCK) {
+    return alloc_own_block(arena, size);
+  }
   block *b = arena->newest;
   if (b == NULL || b->size - arena->used < size) {
     b = new_block(arena, size + HEADER);
@@ -154,13 +188,56 @@ void *xp_arena_array(xp_arena *arena, size_t count, size_t size)
   return xp_arena_alloc(arena, bytes);
 }
 
+/* The pointer that leads to a block; NULL if the arena has no such block. */
+static block **link_to(xp_arena *arena, const block *wanted)
+{
+  block **link = &arena->newest;
+  while (*link != NULL && *link != wanted) {
+    link = &(*link)->older;
+  }
+  return *link != NULL ? link : NULL;
+}
+
+/* Makes a block of one large piece larger; its pages move, their bytes are not touched. */
+static block *grow_block(xp_arena *arena, block *b, size_t size)
+{
+  block **link = link_to(arena, b);
+  size = round_up(size, HUGE_PAGE);
+  void *to = link != NULL ? map_aligned(size) : NULL;
+  if (to == NULL) {
+    return NULL;
+  }
+  size_t old = b->size;
+  bool newest = arena->newest == b;
+  block *moved = mremap(b, old, old, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+  if (moved == MAP_FAILED) {
+    munmap(to, size);
+    return NULL;
+  }
+  *link = moved;
+  moved->size = size;
+  arena->bytes += size - old;
+  arena->used = newest ? size : arena->used;
+  return moved;
+}
+
 void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity, size_t size)
 {
   if (count < *capacity) {
     return array;
   }
-  size_t room = *capacity < 8 ? 8 : *capacity * 2;
-  void *larger = xp_arena_array(arena, room, size);
+  size_t room = *capacity < 8 ? 8 : *capacity * 2, bytes, old = *capacity * size;
+  if (__builtin_mul_overflow(room, size, &bytes) || bytes > SIZE_MAX / 4) {
+    return out_of_memory(arena);
+  }
+  if (old >= OWN_BLOCK) {
+    block *b = grow_block(arena, (block *)((char *)array - HEADER), bytes + HEADER);
+    if (b != NULL) {
+      *capacity = room;
+      return (char *)b + HEADER;
+    }
+  }
+  void *larger = xp_arena_alloc(arena, bytes);
   if (larger == NULL) {
     return NULL;
   }
@@ -169,6 +246,43 @@ void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity
   }
   *capacity = room;
   return larger;
+}
+
+void xp_arena_discard(xp_arena *arena, void *array, size_t bytes)
+{
+  if (round_up(bytes, ALIGNMENT) < OWN_BLOCK) {
+    return;
+  }
+  block *b = (block *)((char *)array - HEADER);
+  block **link = link_to(arena, b);
+  if (link == NULL) {
+    return;
+  }
+  arena->bytes -= b->size;
+  arena->used = b == arena->newest ? 0 : arena->used;
+  *link = b->older;
+  if (arena->used == 0 && arena->newest != NULL) {
+    arena->used = arena->newest->size; /* how much of it is free is not known */
+  }
+  munmap(b, b->size);
+}
+
+void xp_arena_clear(xp_arena *arena)
+{
+  block *keep = arena->newest;
+  if (keep == NULL) {
+    return;
+  }
+  for (block *b = keep->older; b != NULL;) {
+    block *older = b->older;
+    free_block(b);
+    b = older;
+  }
+  keep->older = NULL;
+  size_t used = arena->used < keep->size ? arena->used : keep->size;
+  memset((char *)keep + HEADER, 0, used - HEADER);
+  arena->used = HEADER;
+  arena->bytes = keep->size;
 }
 
 xp_str xp_arena_copy(xp_arena *arena, xp_str s)

@@ -36,6 +36,12 @@ void *xp_arena_alloc(xp_arena *arena, size_t size);
 /* count * size bytes, checked for overflow (which counts as memory being out). */
 void *xp_arena_array(xp_arena *arena, size_t count, size_t size);
 
+/* Gives a piece of 1 MiB or more back before the arena ends; smaller ones stay.  bytes: as it was asked for. */
+void xp_arena_discard(xp_arena *arena, void *piece, size_t bytes);
+
+/* Gives all pieces back and keeps one block for the next ones: for arenas that serve one row after the other. */
+void xp_arena_clear(xp_arena *arena);
+
 /* Makes room for one more element: returns `array` if count < *capacity, else a copy of twice the room (the old one
  * stays in the arena until the end).  Use: rows = xp_arena_grow(arena, rows, count, &capacity, sizeof *rows). */
 void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity, size_t size);

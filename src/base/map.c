@@ -49,6 +49,8 @@ static bool grow_map(xp_map *map)
       larger.values[to] = map->values[i];
     }
   }
+  xp_arena_discard(map->arena, map->keys, map->slots * sizeof *map->keys);
+  xp_arena_discard(map->arena, map->values, map->slots * sizeof *map->values);
   *map = larger;
   return true;
 }

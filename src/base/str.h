@@ -38,7 +38,7 @@ static inline xp_str xp_str_c(const char *text)
 
 static inline bool xp_str_eq(xp_str a, xp_str b)
 {
-  return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+  return a.len == b.len && (a.len == 0 || a.ptr == b.ptr || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
 static inline bool xp_str_is(xp_str a, const char *text)
