@@ -10,15 +10,17 @@ typedef struct {
   xp_intern scopes;
   size_t capacity;
   uint32_t flags[XP_COUNTER_COUNT]; /* names that count; 0: another rule */
+  uint32_t any_flags;               /* all of them */
 } counting;
 
-static void count_at(counting *c, int counter, uint32_t thread, int64_t time)
+/* Counts something that happened on a thread, inside an entry (XP_NONE: in none). */
+static void count_at(counting *c, int counter, uint32_t thread, uint32_t entry, int64_t time)
 {
   xp_reading *r = c->an->reading;
   xp_counters *out = &r->counters;
   const xp_thread *t = &c->an->threads.threads[thread];
   out->totals[counter]++;
-  xp_str scope = xp_thread_scope(t, time);
+  xp_str scope = xp_thread_scope_from(t, entry, time);
   uint32_t row = xp_intern_add(&c->scopes, scope);
   if (row == out->by_scope_count) {
     out->by_scope = xp_arena_grow(c->an->arena, out->by_scope, row, &c->capacity, sizeof *out->by_scope);
@@ -36,15 +38,18 @@ static void count_at(counting *c, int counter, uint32_t thread, int64_t time)
 static void count_execute(counting *c, uint32_t launch)
 {
   const xp_launch *l = &c->an->links.launches[launch];
-  count_at(c, XP_EXECUTES, xp_launch_asker(l), l->asked_ps);
+  uint32_t thread = xp_launch_asker(l);
+  bool here = l->hop_count == 1 && l->entry != XP_NONE;
+  uint32_t entry = here ? l->entry : xp_thread_innermost(&c->an->threads.threads[thread], l->asked_ps);
+  count_at(c, XP_EXECUTES, thread, entry, l->asked_ps);
 }
 
-static bool counts(const counting *c, int counter, const xp_thread *t, uint32_t entry)
+static bool counts(const counting *c, int counter, const xp_thread *t, uint32_t entry, uint32_t name_flags)
 {
   if (counter == XP_UPLOADS && !c->flags[counter]) {
     return (t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] == XP_CAUSE_UPLOAD;
   }
-  return (xp_threads_class(&c->an->threads, t->line, t->event[entry]).flags & c->flags[counter]) != 0;
+  return (name_flags & c->flags[counter]) != 0;
 }
 
 static void count_thread(counting *c, const xp_thread *t)
@@ -55,15 +60,19 @@ static void count_thread(counting *c, const xp_thread *t)
   }
   for (uint32_t e = 0; e < t->count; e++) {
     int64_t start = xp_entry_start(t, e);
+    uint32_t name_flags = xp_threads_class(&c->an->threads, t->line, t->event[e]).flags;
+    if (!(name_flags & c->any_flags) && !(t->flags[e] & XP_ENTRY_LISTED)) {
+      continue;
+    }
     for (int k = 0; k < XP_COUNTER_COUNT; k++) {
-      if (!counts(c, k, t, e) || start < end[k]) {
+      if (!counts(c, k, t, e, name_flags) || start < end[k]) {
         continue;
       }
       end[k] = xp_entry_end(t, e);
       if (k == XP_EXECUTES) {
         count_execute(c, xp_links_around(&c->an->links, t->index, e));
       } else {
-        count_at(c, k, t->index, start);
+        count_at(c, k, t->index, e, start);
       }
     }
   }
@@ -196,6 +205,9 @@ void xp_counters_count(xp_analysis *an)
   c.flags[XP_READS] = any & XP_NAME_READS ? XP_NAME_READS : XP_NAME_LITERAL_READS;
   c.flags[XP_UPLOADS] = an->threads.torch ? XP_NAME_UPLOADS : 0;
   c.flags[XP_SYNCS] = XP_NAME_SYNC;
+  for (int k = 0; k < XP_COUNTER_COUNT; k++) {
+    c.any_flags |= c.flags[k];
+  }
   for (size_t i = 0; i < an->threads.count; i++) {
     count_thread(&c, &an->threads.threads[i]);
   }

@@ -4,21 +4,30 @@
  * that is later than the end of its event.  Ops of programs that also run on a device plane are launches, not work.
  * A run of a program is what shares a run_id; without run ids (torch_xla) it begins with the first op after an execute
  * call and ends with its "ThunkExecutor::Execute (wait for completion)".
+ *
+ * Ops and markers are read in one pass, since their stats lie all over the file; ends are put in behind it.
  */
 #include "analyze/lanes.h"
 
-#include <stdlib.h>
+typedef struct {
+  int64_t start_ps;
+  uint32_t next; /* another marker with the same op and id, XP_NONE */
+} end_marker;
 
+/* An op that waits for its marker. */
 typedef struct {
   uint64_t key; /* hash of op name and id */
-  int64_t start_ps;
-} end_marker;
+  uint32_t device, lane, index;
+} pending_op;
 
 typedef struct {
   xp_device_builder *b;
   uint32_t host;
   end_marker *ends;
   size_t end_count, end_capacity;
+  xp_map end_of; /* hash of op name and id -> marker */
+  pending_op *ops;
+  size_t op_count, op_capacity;
   xp_map run_of; /* hash(ordinal, run id) -> run */
 } reader;
 
@@ -27,51 +36,27 @@ static uint64_t marker_key(xp_str op, uint64_t id)
   return xp_str_hash(op) * 31 + id * 0x9e3779b97f4a7c15u;
 }
 
-static int by_key(const void *a, const void *b)
+static void add_marker(reader *r, const xp_line *line, xp_event_cursor *cursor, size_t i)
 {
-  const end_marker *x = a, *y = b;
-  if (x->key != y->key) {
-    return x->key < y->key ? -1 : 1;
+  xp_stat id;
+  if (!xp_stats_find(xp_event_stats(cursor, i), XP_KEY_CONSUMER, &id)) {
+    return;
   }
-  return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
-}
-
-static const xp_threads *threads_of(const reader *r)
-{
-  return r->b->all->threads;
-}
-
-static void collect_ends(reader *r, const xp_line *line)
-{
-  xp_arena *arena = r->b->all->arena;
-  xp_event_cursor cursor = xp_event_cursor_open(line);
-  for (size_t i = 0; i < line->count; i++) {
-    xp_stat id;
-    if (!(line->meta[i] & XP_EVENT_FLOW) || !(xp_threads_class(threads_of(r), line, i).flags & XP_NAME_OP_END) ||
-        !xp_stats_find(xp_event_stats(&cursor, i), XP_KEY_CONSUMER, &id)) {
-      continue;
-    }
-    r->ends = xp_arena_grow(arena, r->ends, r->end_count, &r->end_capacity, sizeof *r->ends);
-    r->ends[r->end_count++] = (end_marker){marker_key(xp_str_skip(xp_event_name(line, i), 5), id.bits),
-                                           line->start_ps[i]};
-  }
+  uint64_t key = marker_key(xp_str_skip(xp_event_name(line, i), 5), id.bits); /* behind "end: " */
+  r->ends = xp_arena_grow(r->b->all->arena, r->ends, r->end_count, &r->end_capacity, sizeof *r->ends);
+  r->ends[r->end_count] = (end_marker){line->start_ps[i], xp_map_get(&r->end_of, key)};
+  xp_map_put(&r->end_of, key, (uint32_t)r->end_count++);
 }
 
 /* Start of the first marker of an op at or after its start; INT64_MIN if there is none. */
-static int64_t find_end(const reader *r, xp_str op, uint64_t id, int64_t start_ps)
+static int64_t find_end(const reader *r, uint64_t key, int64_t start_ps)
 {
-  uint64_t key = marker_key(op, id);
-  size_t low = 0, high = r->end_count;
-  while (low < high) {
-    size_t mid = low + (high - low) / 2;
-    const end_marker *m = &r->ends[mid];
-    if (m->key < key || (m->key == key && m->start_ps < start_ps)) {
-      low = mid + 1;
-    } else {
-      high = mid;
-    }
+  int64_t found = INT64_MIN;
+  for (uint32_t m = xp_map_get(&r->end_of, key); m != XP_NONE; m = r->ends[m].next) {
+    int64_t marked = r->ends[m].start_ps;
+    found = marked >= start_ps && (found == INT64_MIN || marked < found) ? marked : found;
   }
-  return low < r->end_count && r->ends[low].key == key ? r->ends[low].start_ps : INT64_MIN;
+  return found;
 }
 
 static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, int64_t start_ps, int64_t end_ps)
@@ -103,6 +88,15 @@ static bool runs_on_device_plane(const reader *r, const xp_device_stats *s)
                         : s->hlo_module.len && xp_intern_find(&r->b->device_modules, s->hlo_module) != XP_NONE;
 }
 
+static xp_device_data *device_of(reader *r, int64_t ordinal)
+{
+  xp_devices *all = r->b->all;
+  xp_device_data *d = xp_device_find(all, r->host, XP_DEVICE_CPU, ordinal);
+  return d ? d
+           : xp_device_of(all, r->host, xp_arena_format(all->arena, "CPU:%lld", (long long)ordinal), XP_DEVICE_CPU,
+                          ordinal);
+}
+
 static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, size_t i)
 {
   xp_device_stats s;
@@ -110,35 +104,53 @@ static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, siz
   if (runs_on_device_plane(r, &s)) {
     return;
   }
-  int64_t ordinal = s.ordinal < 0 ? 0 : s.ordinal;
   xp_devices *all = r->b->all;
-  xp_device_data *d = xp_device_find(all, r->host, XP_DEVICE_CPU, ordinal);
-  if (!d) {
-    d = xp_device_of(all, r->host, xp_arena_format(all->arena, "CPU:%lld", (long long)ordinal), XP_DEVICE_CPU, ordinal);
-  }
+  xp_device_data *d = device_of(r, s.ordinal < 0 ? 0 : s.ordinal);
   if (xp_device_event_is_lost(d, line, i)) {
     return;
   }
   int64_t start = line->start_ps[i], end = xp_event_end(line, i);
-  if (r->end_count && s.has_producer) {
-    int64_t marked = find_end(r, xp_event_name(line, i), s.producer, start);
-    end = marked > end ? marked : end;
+  xp_lane *lane = xp_lane_of(all, d, line);
+  if (s.has_producer) {
+    r->ops = xp_arena_grow(all->arena, r->ops, r->op_count, &r->op_capacity, sizeof *r->ops);
+    r->ops[r->op_count++] = (pending_op){marker_key(xp_event_name(line, i), s.producer), (uint32_t)(d - all->devices),
+                                         (uint32_t)(lane - d->lanes), (uint32_t)lane->count};
   }
   xp_device_count_work(d, XP_ROLE_WORK);
   uint32_t run = run_of(r, d, &s, start, end);
-  xp_lane_add_end(all, xp_lane_of(all, d, line), i, xp_device_op(r->b, r->host, line, i, &s, XP_ROLE_WORK), run, end);
+  xp_lane_add_end(all, lane, i, xp_device_op(r->b, r->host, line, i, &s, XP_ROLE_WORK), run, end);
 }
 
 static void read_line(reader *r, const xp_line *line)
 {
-  if (!(line->flags & XP_EVENT_HLO_OP)) {
-    return;
-  }
   xp_event_cursor cursor = xp_event_cursor_open(line);
-  for (size_t i = 0; i < line->count; i++) {
-    if ((line->meta[i] & XP_EVENT_HLO_OP) &&
-        !(xp_threads_class(threads_of(r), line, i).flags & XP_NAME_OP_END)) {
+  for (size_t i = 0; (line->flags & (XP_EVENT_HLO_OP | XP_EVENT_FLOW)) && i < line->count; i++) {
+    uint32_t flags = line->meta[i];
+    if (!(flags & (XP_EVENT_HLO_OP | XP_EVENT_FLOW))) {
+      continue;
+    }
+    bool marker = (xp_threads_class(r->b->all->threads, line, i).flags & XP_NAME_OP_END) != 0;
+    if (marker) {
+      add_marker(r, line, &cursor, i);
+    } else if (flags & XP_EVENT_HLO_OP) {
       read_op(r, line, &cursor, i);
+    }
+  }
+}
+
+/* Ops go on until their markers. */
+static void put_ends(reader *r)
+{
+  for (size_t i = 0; i < r->op_count; i++) {
+    const pending_op *op = &r->ops[i];
+    xp_device_data *d = &r->b->all->devices[op->device];
+    xp_lane *lane = &d->lanes[op->lane];
+    int64_t marked = find_end(r, op->key, lane->line->start_ps[lane->event[op->index]]);
+    if (marked > lane->end_ps[op->index]) {
+      lane->end_ps[op->index] = marked;
+      if (lane->run[op->index] != XP_NONE) {
+        xp_device_run_extend(&d->runs[lane->run[op->index]], INT64_MAX, marked);
+      }
     }
   }
 }
@@ -146,19 +158,13 @@ static void read_line(reader *r, const xp_line *line)
 void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
 {
   reader r = {.b = b, .host = host};
+  xp_map_init(&r.end_of, b->all->arena);
   xp_map_init(&r.run_of, b->all->arena);
   const xp_threads *threads = b->all->threads;
-  for (size_t i = 0; i < threads->count; i++) {
-    if (threads->threads[i].host == host) {
-      collect_ends(&r, threads->threads[i].line);
-    }
-  }
-  if (r.end_count) {
-    qsort(r.ends, r.end_count, sizeof *r.ends, by_key);
-  }
   for (size_t i = 0; i < threads->count; i++) {
     if (threads->threads[i].host == host) {
       read_line(&r, threads->threads[i].line);
     }
   }
+  put_ends(&r);
 }

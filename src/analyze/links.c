@@ -39,6 +39,12 @@ static uint32_t outer_dispatch(const xp_thread *t, int64_t time_ps)
   return found;
 }
 
+/* It ends after what it is about: it launches nothing. */
+static bool is_wait_or_read(const xp_thread *t, uint32_t entry)
+{
+  return t->cause[entry] == XP_CAUSE_WAIT || t->cause[entry] == XP_CAUSE_VALUE_REQUEST;
+}
+
 /* ---- collecting */
 
 static void add_run_event(xp_links *links, const xp_thread *t, uint32_t entry, uint64_t run_id, int64_t ordinal)
@@ -48,8 +54,7 @@ static void add_run_event(xp_links *links, const xp_thread *t, uint32_t entry, u
   links->next_run_event = xp_arena_grow(links->arena, links->next_run_event, links->run_event_count,
                                         &links->next_capacity, sizeof *links->next_run_event);
   uint32_t n = (uint32_t)links->run_event_count++;
-  bool waits = t->cause[entry] == XP_CAUSE_WAIT || t->cause[entry] == XP_CAUSE_VALUE_REQUEST;
-  links->run_events[n] = (xp_run_event){run_id, t->index, entry, ordinal, waits};
+  links->run_events[n] = (xp_run_event){run_id, t->index, entry, ordinal, is_wait_or_read(t, entry)};
   uint64_t key = id_key(t->host, run_id);
   links->next_run_event[n] = xp_map_get(&links->run_event_of_id, key);
   xp_map_put(&links->run_event_of_id, key, n);
@@ -65,11 +70,23 @@ static void add_call(xp_links *links, const xp_thread *t, uint32_t entry, uint64
   links->call_count++;
 }
 
+/* Some device has a plane, so that its clock is not the host's and waits bound it. */
+static bool has_device_plane(const xp_host *host)
+{
+  for (size_t p = 0; p < host->plane_count; p++) {
+    if (xp_str_starts(host->planes[p].name, "/device:")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void collect_ids(xp_links *links, const xp_thread *t)
 {
   xp_event_cursor cursor = xp_event_cursor_open(t->line);
-  for (uint32_t e = 0; e < t->count; e++) {
-    if (!(t->line->meta[t->event[e]] & XP_EVENT_LINK)) {
+  bool waits_count = has_device_plane(t->line->plane->host);
+  for (uint32_t e = 0; (t->line->flags & XP_EVENT_LINK) && e < t->count; e++) {
+    if (!(t->line->meta[t->event[e]] & XP_EVENT_LINK) || (!waits_count && is_wait_or_read(t, e))) {
       continue;
     }
     xp_stat run = {0}, correlation = {0}, ordinal = {0}, stat;
@@ -189,7 +206,10 @@ static const xp_producer *consumed(const xp_links *links, const xp_thread *t, in
                                    int64_t *from_ps)
 {
   uint32_t outermost = entry;
-  for (uint32_t e = xp_thread_innermost(t, time_ps); e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
+  if (!(t->line->flags & XP_EVENT_FLOW)) {
+    return NULL;
+  }
+  for (uint32_t e = entry == XP_NONE ? xp_thread_innermost(t, time_ps) : entry; e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
     if (t->line->meta[t->event[e]] & XP_EVENT_FLOW || is_dispatch(t, e)) {
       outermost = e;
     }

@@ -12,7 +12,9 @@
 typedef struct {
   xp_threads *all;
   xp_thread *t;
-  size_t capacity, parent_capacity, cause_capacity, flag_capacity, region_capacity;
+  const xp_name_class *classes; /* of the thread's plane */
+  uint8_t *is_op;               /* by event metadata: 0 not looked at, 1 an op, 2 an API call */
+  size_t region_capacity;
   uint32_t *stack;
   size_t depth, stack_capacity;
 } builder;
@@ -120,52 +122,68 @@ static void note_flow(builder *b, xp_event_cursor *cursor, size_t i, xp_name_cla
 static void push_entry(builder *b, size_t i, xp_name_class class)
 {
   xp_thread *t = b->t;
-  xp_arena *arena = b->all->arena;
   int64_t start = t->line->start_ps[i];
   while (b->depth && xp_entry_end(t, b->stack[b->depth - 1]) <= start) {
     b->depth--;
   }
   bool step = t->line->meta[i] & XP_EVENT_STEP;
-  size_t n = t->count;
-  t->event = xp_arena_grow(arena, t->event, n, &b->capacity, sizeof *t->event);
-  t->parent = xp_arena_grow(arena, t->parent, n, &b->parent_capacity, sizeof *t->parent);
-  t->cause = xp_arena_grow(arena, t->cause, n, &b->cause_capacity, sizeof *t->cause);
-  t->flags = xp_arena_grow(arena, t->flags, n, &b->flag_capacity, sizeof *t->flags);
+  size_t n = t->count++;
   t->event[n] = (uint32_t)i;
   t->parent[n] = b->depth ? b->stack[b->depth - 1] : XP_NONE;
   t->cause[n] = step || class.cause == XP_CAUSE_COUNT ? XP_CAUSE_HOST : (uint8_t)class.cause;
   t->flags[n] = (uint8_t)((step ? XP_ENTRY_STEP : 0) | (class.flags & XP_NAME_PROFILER ? XP_ENTRY_PROFILER : 0) |
                           (class.flags & XP_NAME_PJIT ? XP_ENTRY_PJIT : 0) |
                           (!step && class.cause != XP_CAUSE_COUNT ? XP_ENTRY_LISTED : 0));
-  b->stack = xp_arena_grow(arena, b->stack, b->depth, &b->stack_capacity, sizeof *b->stack);
+  if (b->depth == b->stack_capacity) {
+    b->stack = xp_arena_grow(b->all->arena, b->stack, b->depth, &b->stack_capacity, sizeof *b->stack);
+  }
   b->stack[b->depth++] = (uint32_t)n;
-  t->count = n + 1;
   t->has_step |= step;
   b->all->any_flags |= class.flags;
-  b->all->torch |= (class.flags & XP_NAME_TORCH) != 0;
+}
+
+/* An event with hlo_op is an op, unless it carries a correlation_id, too: then it is the API call that launches one.  All
+ * events of a name are alike. */
+static bool is_device_op(builder *b, xp_event_cursor *cursor, size_t i)
+{
+  uint32_t flags = b->t->line->meta[i];
+  if (!(flags & XP_EVENT_HLO_OP) || !(flags & XP_EVENT_LINK)) {
+    return (flags & XP_EVENT_HLO_OP) != 0;
+  }
+  uint8_t *known = &b->is_op[flags & XP_EVENT_META_MASK];
+  if (!*known) {
+    xp_stat id;
+    *known = xp_stats_find(xp_event_stats(cursor, i), XP_KEY_CORRELATION_ID, &id) ? 2 : 1;
+  }
+  return *known == 1;
 }
 
 static void build_thread(builder *b)
 {
   xp_thread *t = b->t;
   const xp_line *line = t->line;
+  xp_arena *arena = b->all->arena;
   xp_event_cursor cursor = xp_event_cursor_open(line);
   size_t count = line->count < XP_NONE ? line->count : XP_NONE - 1;
+  t->event = xp_arena_array(arena, count, sizeof *t->event); /* what is never touched costs addresses only */
+  t->parent = xp_arena_array(arena, count, sizeof *t->parent);
+  t->cause = xp_arena_array(arena, count, sizeof *t->cause);
+  t->flags = xp_arena_array(arena, count, sizeof *t->flags);
   for (size_t i = 0; i < count; i++) {
-    xp_name_class class = xp_threads_class(b->all, line, i);
     uint32_t flags = line->meta[i];
-    bool is_op = (flags & XP_EVENT_HLO_OP) && !(flags & XP_EVENT_LINK);
-    if ((flags & XP_EVENT_HLO_OP) && (flags & XP_EVENT_LINK)) {
-      xp_stat id; /* an op with a run_id is an op; with a correlation_id it is an API call */
-      is_op = !xp_stats_find(xp_event_stats(&cursor, i), XP_KEY_CORRELATION_ID, &id);
-    }
-    if (is_op || (class.flags & XP_NAME_OP_END) || (flags & (XP_EVENT_UNTIMED | XP_EVENT_STRAY))) {
-      continue;
-    }
-    note_flow(b, &cursor, i, class);
+    xp_name_class class = b->classes[flags & XP_EVENT_META_MASK];
     if ((class.flags & XP_NAME_FRAME) && class.cause == XP_CAUSE_COUNT && !(class.flags & XP_NAME_PROFILER)) {
       t->has_frame = true;
-    } else if (xp_event_dur(line, i) > 0) {
+      continue;
+    }
+    if ((class.flags & XP_NAME_OP_END) || (flags & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) ||
+        ((flags & XP_EVENT_HLO_OP) && is_device_op(b, &cursor, i))) {
+      continue;
+    }
+    if (flags & XP_EVENT_FLOW || class.flags & XP_NAME_REGION_END) {
+      note_flow(b, &cursor, i, class);
+    }
+    if (line->dur[i] > 0) {
       push_entry(b, i, class);
     }
   }
@@ -190,16 +208,24 @@ void xp_threads_build(xp_threads *threads, const xp_capture *capture, const void
   for (size_t h = 0; h < capture->host_count; h++) {
     for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
       const xp_plane *plane = &capture->hosts[h].planes[p];
-      threads->classes[threads->plane_base[h] + p] = classify_plane(plane, input_regex, arena);
+      xp_name_class *classes = classify_plane(plane, input_regex, arena);
+      threads->classes[threads->plane_base[h] + p] = classes;
+      uint8_t *is_op = xp_arena_array(arena, plane->event_meta_count, 1);
       for (size_t l = 0; is_host_plane(plane->name) && l < plane->line_count; l++) {
         xp_thread *t = &threads->threads[threads->count];
         *t = (xp_thread){.line = &plane->lines[l], .index = (uint32_t)threads->count, .host = (uint32_t)h};
         t->partner = t->index;
         t->is_autograd = xp_str_starts(t->line->name, "pt_autograd_");
         t->is_api = xp_str_starts(t->line->name, "Host Threads/");
-        b = (builder){.all = threads, .t = t, .stack = b.stack, .stack_capacity = b.stack_capacity};
+        b = (builder){.all = threads,
+                      .t = t,
+                      .classes = classes,
+                      .is_op = is_op,
+                      .stack = b.stack,
+                      .stack_capacity = b.stack_capacity};
         build_thread(&b);
         threads->count++;
+        threads->torch = (threads->any_flags & XP_NAME_TORCH) != 0;
       }
     }
   }

@@ -72,6 +72,7 @@ static xp_status map_plain(int fd, const char *path, uint64_t size, xp_file *fil
   }
   madvise(map, (size_t)size, MADV_WILLNEED);
   file->map = map;
+  file->is_page_cache = true;
   file->mapped = (size_t)size;
   file->bytes = xp_str_from(map, (size_t)size);
   file->disk_bytes = size;

@@ -9,6 +9,7 @@ typedef struct {
   xp_str bytes;  /* the content, unpacked */
   void *map;     /* NULL if the content lies in no mapping */
   size_t mapped; /* bytes of the mapping */
+  bool is_page_cache; /* the mapping is of the file itself: its pages can be given back and read again */
   uint64_t disk_bytes;
 } xp_file;
 

@@ -7,7 +7,7 @@
 
 enum { LONGEST_VARINT = 10 };
 
-bool xp_wire_varint(const uint8_t **pos, const uint8_t *end, uint64_t *value)
+bool xp_wire_long_varint(const uint8_t **pos, const uint8_t *end, uint64_t *value)
 {
   const uint8_t *p = *pos;
   uint64_t n = 0;

@@ -41,9 +41,19 @@ static inline xp_wire_reader xp_wire_open(xp_str message)
  * r->pos is the start of the bad record. */
 bool xp_wire_next(xp_wire_reader *r, xp_wire_field *field);
 
+/* The whole of xp_wire_varint, for numbers of more than one byte. */
+bool xp_wire_long_varint(const uint8_t **pos, const uint8_t *end, uint64_t *value);
+
 /* Reads a varint at *pos and moves *pos behind it.  Returns false (and leaves *pos) if it does not end before `end` or
  * has more than 10 bytes. */
-bool xp_wire_varint(const uint8_t **pos, const uint8_t *end, uint64_t *value);
+static inline bool xp_wire_varint(const uint8_t **pos, const uint8_t *end, uint64_t *value)
+{
+  if (*pos < end && **pos < 0x80) { /* most numbers in a message are small */
+    *value = *(*pos)++;
+    return true;
+  }
+  return xp_wire_long_varint(pos, end, value);
+}
 
 /* The writer appends to a buffer that grows with realloc.  After a failed allocation it stays `failed` and ignores
  * everything.  xp_wire_writer_free ends it. */

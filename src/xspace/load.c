@@ -166,6 +166,11 @@ static void read_planes(xp_loader *loader)
     keep_good_planes(loader, &loader->hosts[i]);
   }
   xp_session_extent(loader);
+  for (size_t i = 0; !loader->options.no_events && i < loader->capture.host_count; i++) { /* the columns are filled; stats are read where needed */
+    const xp_host *host = &loader->capture.hosts[i];
+    const uint8_t *start = (const uint8_t *)host->file.bytes.ptr;
+    xp_pages_release(host, start, start + host->file.bytes.len);
+  }
 }
 
 /* XP_OK if some host could be read, at least in part. */

@@ -197,13 +197,18 @@ typedef struct {
   const xp_line *line;
   size_t next;
   const uint8_t *pos;
+  const uint8_t *kept; /* what lies before was given back to the page cache */
 } xp_event_cursor;
 
 static inline xp_event_cursor xp_event_cursor_open(const xp_line *line)
 {
-  xp_event_cursor c = {line, 0, NULL};
+  xp_event_cursor c = {line, 0, NULL, NULL};
   return c;
 }
+
+/* Gives the pages of a mapped file between two addresses back; they are read again from the page cache when somebody
+ * looks at them.  Does nothing for content that lies in no mapped file. */
+void xp_pages_release(const xp_host *host, const uint8_t *from, const uint8_t *to);
 
 /* The XEvent message of event i. */
 xp_str xp_event_record(xp_event_cursor *cursor, size_t i);
