@@ -86,9 +86,9 @@ typedef struct {
   uint32_t step;        /* index into xp_reading.steps, XP_NONE if none */
   uint32_t launch;      /* of the work that follows (tail: that came before); XP_NONE if not known */
   uint32_t trigger_thread, trigger_entry; /* the read, wait or compile; XP_NONE without a trigger */
-  xp_where where;
-  xp_cause cause;
-  xp_trigger trigger;
+  xp_where where : 8;
+  xp_cause cause : 8;
+  xp_trigger trigger : 8;
   bool ranked;          /* false: a lead-in or tail that says nothing about the program */
   bool tracing_bound;   /* cause tracing, trigger none, and no read or wait since the previous launch */
   const xp_gap_details *details; /* NULL: xp_gap_explain computes them */

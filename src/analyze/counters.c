@@ -104,38 +104,61 @@ static void count_launches(counting *c)
   }
 }
 
-/* Runs of programs, a replicated one once, and those of them without a launch. */
-static void count_runs(xp_analysis *an, uint32_t host)
+static void count_device_runs(xp_analysis *an, uint32_t device)
 {
+  const xp_device_data *d = &an->devices.devices[device];
+  xp_device *out = &an->reading->devices[device];
+  for (size_t r = 0; r < d->run_count; r++) {
+    bool linked = d->runs[r].launch != XP_NONE;
+    out->runs++;
+    out->launches += linked;
+    out->runs_without_launch += !linked;
+  }
+}
+
+/* Runs of a host's devices by run id: one that several devices share counts once, and is linked if it is so on one. */
+static void count_shared_runs(xp_analysis *an, uint32_t host)
+{
+  enum { UNLINKED = 0, LINKED = 1 };
   xp_counters *out = &an->reading->counters;
-  uint64_t most = 0, most_unlinked = 0, with_id = 0, unlinked_id = 0;
   xp_map seen;
   xp_map_init(&seen, an->arena);
   for (size_t i = 0; i < an->devices.count; i++) {
     const xp_device_data *d = &an->devices.devices[i];
-    uint64_t runs = 0, unlinked = 0;
     for (size_t r = 0; d->host == host && r < d->run_count; r++) {
-      const xp_device_run *run = &d->runs[r];
-      bool linked = run->launch != XP_NONE;
-      if (run->has_run_id) {
-        uint32_t known = xp_map_get(&seen, run->run_id);
-        with_id += known == XP_NONE;
-        unlinked_id += known == XP_NONE && !linked;
-        unlinked_id -= known == 0 && linked; /* another device of the same run was linked */
-        xp_map_put(&seen, run->run_id, known == 1 || linked);
-      } else {
-        runs++;
-        unlinked += !linked;
-      }
-      an->reading->devices[i].runs++;
-      an->reading->devices[i].launches += linked;
-      an->reading->devices[i].runs_without_launch += !linked;
+      bool linked = d->runs[r].launch != XP_NONE;
+      uint32_t known = xp_map_get(&seen, d->runs[r].run_id);
+      out->executions += known == XP_NONE;
+      out->executions_without_launch += known == XP_NONE && !linked;
+      out->executions_without_launch -= known == UNLINKED && linked;
+      xp_map_put(&seen, d->runs[r].run_id, known == LINKED || linked ? LINKED : UNLINKED);
     }
-    most = runs > most ? runs : most;
-    most_unlinked = unlinked > most_unlinked ? unlinked : most_unlinked;
   }
-  out->executions += with_id + most;
-  out->executions_without_launch += unlinked_id + most_unlinked;
+  xp_map_discard(&seen);
+}
+
+/* Runs of programs on a host, a replicated one once.  Without run ids the device with most runs tells their number. */
+static void count_runs(xp_analysis *an, uint32_t host)
+{
+  xp_counters *out = &an->reading->counters;
+  const xp_device *most = NULL;
+  size_t devices = 0;
+  bool ids = false;
+  for (uint32_t i = 0; i < an->devices.count; i++) {
+    const xp_device_data *d = &an->devices.devices[i];
+    if (d->host == host && d->run_count) {
+      count_device_runs(an, i);
+      devices++;
+      ids = ids || d->runs[0].has_run_id;
+      most = !most || an->reading->devices[i].runs > most->runs ? &an->reading->devices[i] : most;
+    }
+  }
+  if (devices > 1 && ids) {
+    count_shared_runs(an, host);
+  } else if (most) {
+    out->executions += most->runs;
+    out->executions_without_launch += most->runs_without_launch;
+  }
 }
 
 static void count_links(xp_analysis *an)

@@ -167,4 +167,8 @@ void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
     }
   }
   put_ends(&r);
+  xp_map_discard(&r.end_of);
+  xp_map_discard(&r.run_of);
+  xp_arena_discard(b->all->arena, r.ends, r.end_capacity * sizeof *r.ends);
+  xp_arena_discard(b->all->arena, r.ops, r.op_capacity * sizeof *r.ops);
 }

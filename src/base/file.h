@@ -11,6 +11,7 @@ typedef struct {
   size_t mapped; /* bytes of the mapping */
   bool is_page_cache; /* the mapping is of the file itself: its pages can be given back and read again */
   uint64_t disk_bytes;
+  bool is_plain; /* the mapping is that of a plain file */
 } xp_file;
 
 /* Opens a file and maps it read-only.  Files that begin as gzip or zstd are unpacked into anonymous memory (huge
@@ -22,5 +23,9 @@ typedef struct {
 xp_status xp_file_open(const char *path, xp_file *file, xp_error *err);
 
 void xp_file_close(xp_file *file);
+
+/* Takes the whole pages of a part out of the memory of this process.  They come back from the page cache when somebody
+ * reads them again.  Does nothing where that is not possible. */
+void xp_file_forget(const xp_file *file, const void *from, size_t bytes);
 
 #endif

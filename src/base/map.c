@@ -32,6 +32,13 @@ uint32_t xp_map_get(const xp_map *map, uint64_t key)
   return map->slots == 0 ? XP_NONE : map->values[find_slot(map, key)];
 }
 
+void xp_map_discard(xp_map *map)
+{
+  xp_arena_discard(map->arena, map->keys, map->slots * sizeof *map->keys);
+  xp_arena_discard(map->arena, map->values, map->slots * sizeof *map->values);
+  xp_map_init(map, map->arena);
+}
+
 static bool grow_map(xp_map *map)
 {
   xp_map larger = *map;
@@ -49,8 +56,7 @@ static bool grow_map(xp_map *map)
       larger.values[to] = map->values[i];
     }
   }
-  xp_arena_discard(map->arena, map->keys, map->slots * sizeof *map->keys);
-  xp_arena_discard(map->arena, map->values, map->slots * sizeof *map->values);
+  xp_map_discard(map);
   *map = larger;
   return true;
 }

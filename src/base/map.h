@@ -18,6 +18,9 @@ typedef struct {
 
 void xp_map_init(xp_map *map, xp_arena *arena);
 
+/* Gives a large table's memory back before the arena ends; the map is empty then. */
+void xp_map_discard(xp_map *map);
+
 /* The value of a key, or XP_NONE. */
 uint32_t xp_map_get(const xp_map *map, uint64_t key);
 

@@ -110,19 +110,32 @@ bool xp_str_glob(xp_str s, const char *pattern)
   return *pattern == '\0';
 }
 
+static inline uint64_t word_of(const char *p, size_t bytes)
+{
+  uint64_t word = 0;
+  for (size_t k = 0; k < bytes; k++) {
+    word |= (uint64_t)(uint8_t)p[k] << (8 * k);
+  }
+  return word;
+}
+
+static inline uint64_t fold(uint64_t h, uint64_t word)
+{
+  h = (h ^ word) * 0xc4ceb9fe1a85ec53u;
+  return h ^ (h >> 32);
+}
+
 uint64_t xp_str_hash(xp_str s)
 {
   /* Eight bytes a step, each mixed by a multiplication whose high half is folded back in.  Bytes are put together by
    * shifts, so that the order of bytes of the machine does not show. */
   uint64_t h = 0x9e3779b97f4a7c15u ^ ((uint64_t)s.len * 0xff51afd7ed558ccdu);
-  for (size_t i = 0; i < s.len; i += 8) {
-    size_t n = s.len - i < 8 ? s.len - i : 8;
-    uint64_t word = 0;
-    for (size_t k = 0; k < n; k++) {
-      word |= (uint64_t)(uint8_t)s.ptr[i + k] << (8 * k);
-    }
-    h = (h ^ word) * 0xc4ceb9fe1a85ec53u;
-    h ^= h >> 32;
+  size_t i = 0;
+  for (; s.len - i >= 8; i += 8) {
+    h = fold(h, word_of(s.ptr + i, 8));
+  }
+  if (i < s.len) {
+    h = fold(h, word_of(s.ptr + i, s.len - i));
   }
   h *= 0x9e3779b97f4a7c15u;
   return h ^ (h >> 29);

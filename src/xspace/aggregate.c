@@ -95,7 +95,7 @@ static void sum_segment(const xp_segment *s, name_sum *rows)
 static void sum_item(void *context, size_t item, int worker)
 {
   aggregation *a = context;
-  if (a->tables[worker] == NULL) {
+  if (a->arenas[worker] == NULL) {
     a->arenas[worker] = xp_arena_create();
     if (a->arenas[worker] != NULL) {
       a->tables[worker] = xp_arena_array(a->arenas[worker], a->rows, sizeof(name_sum));

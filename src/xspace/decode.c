@@ -79,9 +79,30 @@ static uint32_t stats_flags(const decoder *d, const uint8_t *p, const uint8_t *e
 static uint32_t long_dur(decoder *d, int64_t dur)
 {
   xp_segment *s = d->segment;
-  s->long_durs = xp_arena_grow(d->arena, s->long_durs, s->long_count, &s->long_room, sizeof *s->long_durs);
-  s->long_durs[s->long_count] = dur;
+  enum { ROOM = sizeof s->long_durs->values / sizeof *s->long_durs->values };
+  if (s->long_durs == NULL || s->long_durs->count == ROOM) {
+    xp_long_durs *fresh = xp_arena_alloc(d->arena, sizeof *fresh);
+    fresh->older = s->long_durs;
+    fresh->first = s->long_count;
+    s->long_durs = fresh;
+  }
+  s->long_durs->values[s->long_durs->count++] = dur;
+  d->is_unusual = true;
   return 0x80000000u + (uint32_t)s->long_count++;
+}
+
+/* The duration of an event, from the column. */
+static int64_t dur_of(const decoder *d, size_t i)
+{
+  size_t index = d->dur[i] & 0x7fffffffu;
+  if (d->dur[i] < 0x80000000u) {
+    return (int64_t)index;
+  }
+  const xp_long_durs *part = d->segment->long_durs;
+  while (index < part->first) {
+    part = part->older;
+  }
+  return part->values[index - part->first];
 }
 
 static uint32_t time_flags(const decoder *d, int64_t start, int64_t dur, bool is_zero)
@@ -144,7 +165,7 @@ XP_ALWAYS_INLINE size_t put_usual_with(decoder *d, const uint8_t **pos, const ui
 {
   const uint8_t *p = *pos;
   for (xp_record r; i < stop && end - p >= XP_FAST_BYTES && xp_record_fast(p, &r, pext); i++) {
-    if (r.id >= d->id_count || r.dur_ps >> 31 != 0 || (uint64_t)r.offset_ps + d->base_above_lowest > d->span ||
+    if (r.id >= d->id_count || (uint64_t)r.offset_ps + d->base_above_lowest > d->span ||
         (r.dur_ps == 0 && r.offset_ps == d->zero_offset)) {
       break;
     }
@@ -156,7 +177,7 @@ XP_ALWAYS_INLINE size_t put_usual_with(decoder *d, const uint8_t **pos, const ui
       }
     }
     d->start[i] = d->base + r.offset_ps;
-    d->dur[i] = (uint32_t)r.dur_ps;
+    d->dur[i] = __builtin_expect(r.dur_ps >> 31 == 0, 1) ? (uint32_t)r.dur_ps : long_dur(d, r.dur_ps);
     d->meta[i] = d->ids[r.id] | flags;
     p = r.end;
   }
@@ -223,7 +244,7 @@ static void sum_up_unusual(decoder *d, size_t first, size_t stop)
   xp_segment *s = d->segment;
   for (size_t i = first; i < stop; i++) {
     const int64_t start = d->start[i];
-    const int64_t dur = d->dur[i] < 0x80000000u ? (int64_t)d->dur[i] : s->long_durs[d->dur[i] & 0x7fffffffu];
+    const int64_t dur = dur_of(d, i);
     const int64_t last = xp_add_saturating(start, dur);
     s->flags |= d->meta[i];
     s->unnamed += (d->meta[i] & XP_EVENT_META_MASK) == 0;
@@ -279,8 +300,7 @@ static void decode(decoder *d)
   s->head_start = d->start[s->first];
   s->tail_start = d->previous_start;
   s->tail_dur = d->previous_dur;
-  uint32_t head_dur = d->dur[s->first];
-  s->head_dur = head_dur < 0x80000000u ? (int64_t)head_dur : s->long_durs[0];
+  s->head_dur = dur_of(d, s->first);
 }
 
 static void decode_segment(xp_segment *s, xp_arena *arena)
@@ -334,6 +354,7 @@ void xp_segments_decode(xp_loader *loader, size_t batch, xp_arena *arena)
   for (xp_segment *s = &loader->segments[b->first]; s < &loader->segments[b->first + b->count]; s++) {
     if (s->count > 0 && s->line->start_ps != NULL) {
       decode_segment(s, arena);
+      xp_file_forget(&s->line->plane->host->file, s->line->message.ptr + s->from, s->end - s->from);
     }
     bytes += s->end - s->from;
   }

@@ -57,7 +57,7 @@ static bool is_sorted(const xp_line *line)
 /* Moves the indices of one segment behind those of the segments before it. */
 static void shift_long(uint32_t *dur, size_t count, uint32_t by)
 {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; by > 0 && i < count; i++) {
     dur[i] += dur[i] >= 0x80000000u ? by : 0;
   }
 }
@@ -65,27 +65,24 @@ static void shift_long(uint32_t *dur, size_t count, uint32_t by)
 /* False if there are more long durations than an index can number. */
 static bool join_long_durs(xp_line *line, xp_arena *arena)
 {
-  size_t total = 0, parts = 0;
+  size_t total = 0;
   for (size_t i = 0; i < line->segment_count; i++) {
     total += line->segments[i].long_count;
-    parts += line->segments[i].long_count > 0;
-    line->long_dur_ps = line->segments[i].long_count > 0 ? line->segments[i].long_durs : line->long_dur_ps;
   }
   if (total > 0x7fffffffu) {
     return false;
   }
-  if (parts <= 1) {
-    return true;
-  }
-  int64_t *all = xp_arena_array(arena, total, sizeof *all);
+  int64_t *all = total > 0 ? xp_arena_array(arena, total, sizeof *all) : NULL;
   size_t at = 0;
   for (size_t i = 0; i < line->segment_count; i++) {
     const xp_segment *s = &line->segments[i];
+    for (const xp_long_durs *part = s->long_durs; part != NULL; part = part->older) {
+      memcpy(all + at + part->first, part->values, part->count * sizeof *all);
+    }
     if (s->long_count > 0) {
       shift_long((uint32_t *)(uintptr_t)line->dur + s->first, s->count, (uint32_t)at);
-      memcpy(all + at, s->long_durs, s->long_count * sizeof *all);
-      at += s->long_count;
     }
+    at += s->long_count;
   }
   line->long_dur_ps = all;
   return true;

@@ -36,6 +36,13 @@ typedef struct {
   xp_str name, display_name;
 } xp_line_fields;
 
+/* Some durations of 2^31 ps and more, in the order of their events. */
+typedef struct xp_long_durs {
+  struct xp_long_durs *older;
+  size_t first, count; /* index of the first within the segment, and how many */
+  int64_t values[508];
+} xp_long_durs;
+
 /* A piece of an XLine message: the records that begin in [from, stop).  The first starts at `from`; `end` is where the
  * last one ends. */
 typedef struct xp_segment {
@@ -51,8 +58,8 @@ typedef struct xp_segment {
   bool sorted;
   int64_t last_ps;                                    /* latest end of the timed events that are not stray */
   int64_t head_start, head_dur, tail_start, tail_dur; /* first and last event */
-  int64_t *long_durs;                                 /* durations that do not fit into the column */
-  size_t long_count, long_room;
+  xp_long_durs *long_durs;                            /* durations that do not fit into the column, newest first */
+  size_t long_count;
 } xp_segment;
 
 /* A plane while it is loaded. */
@@ -105,6 +112,9 @@ void xp_loader_progress(xp_loader *loader, uint64_t bytes, bool is_first_worker)
 
 /* space.c */
 void xp_space_walk(xp_loader *loader, xp_host_draft *draft);
+
+/* sniff.c */
+bool xp_space_is_text(xp_str bytes);
 xp_str xp_space_looks_like(xp_arena *arena, xp_str bytes);
 
 /* plane.c */

@@ -1,59 +1,99 @@
 /* Lines whose records are not in order of (start, longest first).
  *
- * A stable merge sort over a permutation, which uses the runs that are there: a line made of a few sorted parts costs a
- * few passes.  The columns are then rewritten one after the other, so that only this line needs temporary memory, 16
- * bytes an event, which is given back at once.
+ * A stable radix sort of a permutation, least digit first, so that its time does not depend on the order in the file.  It
+ * sorts by start; only if that leaves equal starts with a longer event behind a shorter one, it sorts by duration first.
+ * The columns are then rewritten one after the other.  Only this line needs temporary memory, 16 bytes an event, which is
+ * given back at once; meanwhile the pages of the file that were read are let go.
  */
 #include "xspace/load.h"
+
+enum { SMALL_DIGIT = 8, LARGE_DIGIT = 11, LARGE_LINE = 1 << 14, FORGET_STEP = 4 << 20 };
 
 typedef struct {
   const xp_line *line;
   uint32_t *from, *to; /* permutation, and room for the next pass */
+  int64_t lowest;      /* start */
+  uint64_t longest;    /* duration */
 } sorter;
 
-static bool is_before(const xp_line *line, uint32_t a, uint32_t b)
+/* What is sorted by: small for what comes first. */
+static inline uint64_t key_of(const sorter *s, uint32_t i, bool by_dur)
 {
-  if (line->start_ps[a] != line->start_ps[b]) {
-    return line->start_ps[a] < line->start_ps[b];
-  }
-  return xp_event_dur(line, a) > xp_event_dur(line, b);
+  return by_dur ? s->longest - (uint64_t)xp_event_dur(s->line, i) : (uint64_t)s->line->start_ps[i] - (uint64_t)s->lowest;
 }
 
-/* The end of the run in order that begins at i. */
-static size_t run_end(const sorter *s, size_t i)
+static void sort_digit(sorter *s, bool by_dur, unsigned shift, unsigned bits)
 {
-  for (i++; i < s->line->count && !is_before(s->line, s->from[i], s->from[i - 1]); i++) {
+  size_t at[1 << LARGE_DIGIT] = {0};
+  const uint64_t mask = (UINT64_C(1) << bits) - 1;
+  const size_t count = s->line->count;
+  for (size_t i = 0; i < count; i++) {
+    at[key_of(s, s->from[i], by_dur) >> shift & mask]++;
   }
-  return i;
-}
-
-static void merge(sorter *s, size_t a, size_t middle, size_t end)
-{
-  size_t b = middle, to = a;
-  while (a < middle && b < end) {
-    s->to[to++] = is_before(s->line, s->from[b], s->from[a]) ? s->from[b++] : s->from[a++];
+  size_t sum = 0;
+  for (size_t digit = 0; digit <= mask; digit++) {
+    size_t n = at[digit];
+    at[digit] = sum;
+    sum += n;
   }
-  memcpy(s->to + to, s->from + a, (middle - a) * sizeof *s->to);
-  to += middle - a;
-  memcpy(s->to + to, s->from + b, (end - b) * sizeof *s->to);
-}
-
-/* Merges neighbouring runs; true if there was more than one. */
-static bool merge_pass(sorter *s)
-{
-  size_t count = s->line->count, runs = 0;
-  for (size_t a = 0; a < count; runs++) {
-    size_t middle = run_end(s, a);
-    size_t end = middle < count ? run_end(s, middle) : count;
-    runs += middle < count;
-    merge(s, a, middle, end);
-    a = end;
+  for (size_t i = 0; i < count; i++) {
+    s->to[at[key_of(s, s->from[i], by_dur) >> shift & mask]++] = s->from[i];
   }
   uint32_t *swap = s->from;
   s->from = s->to;
   s->to = swap;
-  return runs > 1;
 }
+
+static void sort_by(sorter *s, bool by_dur, uint64_t largest_key)
+{
+  const unsigned bits = s->line->count < LARGE_LINE ? SMALL_DIGIT : LARGE_DIGIT;
+  for (unsigned shift = 0; shift < 64 && largest_key >> shift != 0; shift += bits) {
+    sort_digit(s, by_dur, shift, bits);
+  }
+}
+
+/* True if a longer event stands behind a shorter one of the same start. */
+static bool has_wrong_ties(const sorter *s)
+{
+  for (size_t i = 1; i < s->line->count; i++) {
+    uint32_t a = s->from[i - 1], b = s->from[i];
+    if (s->line->start_ps[a] == s->line->start_ps[b] && xp_event_dur(s->line, a) < xp_event_dur(s->line, b)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void begin(sorter *s)
+{
+  for (size_t i = 0; i < s->line->count; i++) {
+    s->from[i] = (uint32_t)i;
+  }
+}
+
+static void sort_permutation(sorter *s)
+{
+  int64_t lowest = INT64_MAX, highest = INT64_MIN;
+  uint64_t longest = 0;
+  for (size_t i = 0; i < s->line->count; i++) {
+    int64_t start = s->line->start_ps[i];
+    uint64_t dur = (uint64_t)xp_event_dur(s->line, i);
+    lowest = start < lowest ? start : lowest;
+    highest = start > highest ? start : highest;
+    longest = dur > longest ? dur : longest;
+  }
+  s->lowest = lowest;
+  s->longest = longest;
+  begin(s);
+  sort_by(s, false, (uint64_t)highest - (uint64_t)lowest);
+  if (has_wrong_ties(s)) {
+    begin(s);
+    sort_by(s, true, longest);
+    sort_by(s, false, (uint64_t)highest - (uint64_t)lowest);
+  }
+}
+
+/* ---- applying it */
 
 static void apply_order32(uint32_t *column, const uint32_t *order, size_t count, uint32_t *copy)
 {
@@ -71,9 +111,12 @@ static void apply_order64(uint64_t *column, const uint32_t *order, size_t count,
   }
 }
 
+/* The offsets of all event records, in the order of the file. */
 static void find_records(const xp_line *line, uint64_t *offsets)
 {
+  const xp_file *file = &line->plane->host->file;
   xp_wire_reader r = xp_wire_open(line->message);
+  const uint8_t *forgotten = r.start;
   xp_wire_field f;
   for (size_t i = 0; i < line->count;) {
     uint64_t at = (uint64_t)(r.pos - r.start);
@@ -82,6 +125,10 @@ static void find_records(const xp_line *line, uint64_t *offsets)
     }
     if (f.number == 4 && f.type == XP_WIRE_BYTES) {
       offsets[i++] = at;
+    }
+    if (r.pos - forgotten >= FORGET_STEP) {
+      xp_file_forget(file, forgotten, (size_t)(r.pos - forgotten));
+      forgotten = r.pos;
     }
   }
 }
@@ -96,11 +143,7 @@ static bool sort_with(xp_line *line, uint64_t *offsets, xp_arena *temporary)
   if (s.from == NULL || s.to == NULL || copy == NULL) {
     return false;
   }
-  for (size_t i = 0; i < count; i++) {
-    s.from[i] = (uint32_t)i;
-  }
-  while (merge_pass(&s)) {
-  }
+  sort_permutation(&s);
   find_records(line, offsets);
   apply_order64(offsets, s.from, count, copy);
   apply_order64((uint64_t *)(uintptr_t)line->start_ps, s.from, count, copy);

@@ -83,10 +83,10 @@ static bool add_stat(xp_plane_draft *draft, xp_plane_tables *tables, xp_str entr
   for (xp_wire_field f; xp_wire_next(&r, &f);) {
     name = f.number == 2 && f.type == XP_WIRE_BYTES ? f.bytes : name;
   }
-  uint32_t index = xp_map_get(&plane->stat_index, id);
-  if (index == XP_NONE) {
+  uint32_t index = xp_id_get(&tables->stats, id);
+  if (index == 0) {
     index = (uint32_t)plane->stat_count++;
-    xp_map_put(&plane->stat_index, id, index);
+    id_put(&tables->stats, id, index);
   }
   plane->stat_names[index] = name;
   plane->stat_keys[index] = xp_key_find(name);
@@ -100,7 +100,7 @@ static bool fill_stats(xp_plane_draft *draft, xp_plane_tables *tables, xp_arena 
   plane->stat_names = xp_arena_array(arena, draft->stat_entries + 1, sizeof *plane->stat_names);
   plane->stat_keys = xp_arena_array(arena, draft->stat_entries + 1, sizeof *plane->stat_keys);
   plane->stat_count = 1;
-  xp_map_init(&plane->stat_index, arena);
+  id_table_init(&tables->stats, draft->stat_entries, arena);
   id_table_init(&tables->stat_flags, draft->stat_entries, arena);
   xp_wire_reader r = xp_wire_open(plane->message);
   for (xp_wire_field f; xp_wire_next(&r, &f);) {

@@ -31,8 +31,11 @@ static xp_str skip_blank(xp_str s)
   return xp_str_trim(xp_str_take(s, 4096));
 }
 
-static bool is_text(xp_str s)
+bool xp_space_is_text(xp_str s)
 {
+  if (s.len < 8) {
+    return false; /* too little to tell */
+  }
   s = xp_str_take(s, 512);
   for (size_t i = 0; i < s.len; i++) {
     unsigned char c = (unsigned char)s.ptr[i];
@@ -60,7 +63,7 @@ static const char *name_of(xp_str bytes)
                ? "this is a Chrome trace (JSON)"
                : "this is JSON";
   }
-  return is_text(bytes) ? "this is text" : NULL;
+  return xp_space_is_text(bytes) ? "this is text" : NULL;
 }
 
 xp_str xp_space_looks_like(xp_arena *arena, xp_str bytes)

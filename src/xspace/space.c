@@ -64,12 +64,19 @@ static void collect_records(xp_loader *loader, xp_host_draft *draft, const overv
   }
 }
 
+/* False if the first bytes cannot be those of an XSpace, even of one that was cut. */
+static bool may_be_space(xp_str bytes)
+{
+  uint8_t key = (uint8_t)bytes.ptr[0];
+  return key % 8 == XP_WIRE_BYTES && key >> 3 >= FIELD_PLANE && key >> 3 <= FIELD_HOSTNAME;
+}
+
 static void tell_problem(xp_loader *loader, xp_host_draft *draft, const overview *o)
 {
   xp_arena *arena = loader->capture.arena;
   xp_str bytes = draft->host->file.bytes;
   size_t at = (size_t)(o->at_end.pos - o->at_end.start);
-  if (o->known == 0 && (o->at_end.status == XP_WIRE_BAD || o->at_end.pos == o->at_end.end)) {
+  if (o->known == 0 && (o->at_end.status != XP_WIRE_TRUNCATED || !may_be_space(bytes))) {
     xp_host_problem(draft, XP_FILE_UNREADABLE, XP_ERR_FORMAT, xp_space_looks_like(arena, bytes));
     return;
   }
@@ -94,6 +101,11 @@ void xp_space_walk(xp_loader *loader, xp_host_draft *draft)
   if (host->file.bytes.len == 0) {
     xp_host_problem(draft, XP_FILE_EMPTY, XP_ERR_EMPTY,
                     xp_str_c("empty: the file has 0 bytes; the profiler has not finished writing it, or failed"));
+    return;
+  }
+  if (xp_space_is_text(host->file.bytes)) { /* a line feed is the key of a plane: a text may look like some */
+    xp_str text = xp_space_looks_like(loader->capture.arena, host->file.bytes);
+    xp_host_problem(draft, XP_FILE_UNREADABLE, XP_ERR_FORMAT, text);
     return;
   }
   overview o = count_records(host->file.bytes);

@@ -9,17 +9,13 @@
 
 static void set_name(const xp_plane *plane, uint64_t id, xp_stat *stat)
 {
-  uint32_t index = xp_map_get(&plane->stat_index, id);
-  if (index == XP_NONE) {
-    index = 0;
-  }
+  uint32_t index = xp_id_get(&plane->tables->stats, id);
   stat->name = plane->stat_names[index];
   stat->key = plane->stat_keys[index];
 }
 
 static void set_value(const xp_plane *plane, const xp_wire_field *f, xp_stat *stat)
 {
-  uint32_t index;
   switch (f->number << 3 | f->type) {
   case 2 << 3 | XP_WIRE_FIXED64:
     stat->type = XP_STAT_DOUBLE;
@@ -42,9 +38,8 @@ static void set_value(const xp_plane *plane, const xp_wire_field *f, xp_stat *st
     stat->text = f->bytes;
     break;
   case 7 << 3 | XP_WIRE_VARINT:
-    index = xp_map_get(&plane->stat_index, f->value);
     stat->type = XP_STAT_STRING;
-    stat->text = plane->stat_names[index == XP_NONE ? 0 : index];
+    stat->text = plane->stat_names[xp_id_get(&plane->tables->stats, f->value)];
     break;
   default:
     break;

@@ -20,6 +20,7 @@ typedef struct {
 
 typedef struct xp_plane_tables {
   xp_id_table events;     /* id -> index in event_meta, with the flags that its name and stats give to all its events */
+  xp_id_table stats;      /* id -> index in stat_names; 0 for an id without entry */
   xp_id_table stat_flags; /* id -> flags that the stat gives to its event */
 } xp_plane_tables;
 

@@ -25,6 +25,7 @@ struct xp_plane_writer {
   size_t event_count, event_room;
   xp_intern event_names, stat_names;
   xp_wire_writer lines, line, event, plane_stats;
+  xp_wire_writer stat; /* the one that is being built; its buffer is used again */
   bool in_line, in_event;
 };
 
@@ -139,36 +140,34 @@ void xp_plane_writer_add(xp_plane_writer *plane, int64_t event_id, int64_t offse
 
 /* ---- stats */
 
-/* Where a stat of the plane or of the newest event goes, and as which field. */
-static xp_wire_writer *stat_owner(xp_plane_writer *plane, uint32_t *field)
+/* Begins a stat message. */
+static xp_wire_writer *begin_stat(xp_plane_writer *plane, int64_t stat_id)
 {
-  *field = plane->in_event ? 4 : 6;
-  return plane->in_event ? &plane->event : &plane->plane_stats;
+  plane->stat.len = 0;
+  xp_wire_put_varint(&plane->stat, 1, (uint64_t)stat_id);
+  return &plane->stat;
 }
 
-/* A stat message is small but for its text: it is built in place of a buffer of its own, and freed. */
-static void put_stat(xp_wire_writer *to, uint32_t field, xp_wire_writer *stat)
+/* The stat belongs to the newest event, or to the plane if there is none yet. */
+static void end_stat(xp_plane_writer *plane)
 {
-  xp_wire_put_message(to, field, stat);
-  xp_wire_writer_free(stat);
+  if (plane->in_event) {
+    xp_wire_put_message(&plane->event, 4, &plane->stat);
+  } else {
+    xp_wire_put_message(&plane->plane_stats, 6, &plane->stat);
+  }
 }
 
-static void put_number_stat(xp_plane_writer *plane, int64_t stat_id, uint32_t value_field, uint64_t value)
+static void put_number_stat(xp_plane_writer *plane, int64_t stat_id, uint32_t field, uint64_t value)
 {
-  uint32_t field;
-  xp_wire_writer *to = stat_owner(plane, &field), stat = {0};
-  xp_wire_put_varint(&stat, 1, (uint64_t)stat_id);
-  xp_wire_put_varint(&stat, value_field, value);
-  put_stat(to, field, &stat);
+  xp_wire_put_varint(begin_stat(plane, stat_id), field, value);
+  end_stat(plane);
 }
 
-static void put_text_stat(xp_plane_writer *plane, int64_t stat_id, uint32_t value_field, xp_str value)
+static void put_text_stat(xp_plane_writer *plane, int64_t stat_id, uint32_t field, xp_str value)
 {
-  uint32_t field;
-  xp_wire_writer *to = stat_owner(plane, &field), stat = {0};
-  xp_wire_put_varint(&stat, 1, (uint64_t)stat_id);
-  xp_wire_put_bytes(&stat, value_field, value);
-  put_stat(to, field, &stat);
+  xp_wire_put_bytes(begin_stat(plane, stat_id), field, value);
+  end_stat(plane);
 }
 
 void xp_plane_writer_int(xp_plane_writer *plane, int64_t stat_id, int64_t value)
@@ -183,11 +182,8 @@ void xp_plane_writer_uint(xp_plane_writer *plane, int64_t stat_id, uint64_t valu
 
 void xp_plane_writer_double(xp_plane_writer *plane, int64_t stat_id, double value)
 {
-  uint32_t field;
-  xp_wire_writer *to = stat_owner(plane, &field), stat = {0};
-  xp_wire_put_varint(&stat, 1, (uint64_t)stat_id);
-  xp_wire_put_double(&stat, 2, value);
-  put_stat(to, field, &stat);
+  xp_wire_put_double(begin_stat(plane, stat_id), 2, value);
+  end_stat(plane);
 }
 
 void xp_plane_writer_text(xp_plane_writer *plane, int64_t stat_id, xp_str value)
@@ -205,26 +201,24 @@ void xp_plane_writer_ref(xp_plane_writer *plane, int64_t stat_id, xp_str value)
   put_number_stat(plane, stat_id, 7, (uint64_t)xp_plane_writer_stat(plane, value));
 }
 
+/* The same for the stats of a metadata entry. */
+static void end_meta_stat(xp_plane_writer *plane, int64_t event_id)
+{
+  if (event_id > 0 && (size_t)event_id <= plane->event_count) {
+    xp_wire_put_message(&plane->events[event_id - 1].stats, 5, &plane->stat);
+  }
+}
+
 void xp_plane_writer_meta_uint(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, uint64_t value)
 {
-  xp_wire_writer stat = {0};
-  xp_wire_put_varint(&stat, 1, (uint64_t)stat_id);
-  xp_wire_put_varint(&stat, 3, value);
-  if (event_id > 0 && (size_t)event_id <= plane->event_count) {
-    xp_wire_put_message(&plane->events[event_id - 1].stats, 5, &stat);
-  }
-  xp_wire_writer_free(&stat);
+  xp_wire_put_varint(begin_stat(plane, stat_id), 3, value);
+  end_meta_stat(plane, event_id);
 }
 
 void xp_plane_writer_meta_bytes(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, xp_str value)
 {
-  xp_wire_writer stat = {0};
-  xp_wire_put_varint(&stat, 1, (uint64_t)stat_id);
-  xp_wire_put_bytes(&stat, 6, value);
-  if (event_id > 0 && (size_t)event_id <= plane->event_count) {
-    xp_wire_put_message(&plane->events[event_id - 1].stats, 5, &stat);
-  }
-  xp_wire_writer_free(&stat);
+  xp_wire_put_bytes(begin_stat(plane, stat_id), 6, value);
+  end_meta_stat(plane, event_id);
 }
 
 /* ---- finishing */
@@ -289,6 +283,7 @@ void xp_plane_writer_free(xp_plane_writer *plane)
   xp_wire_writer_free(&plane->line);
   xp_wire_writer_free(&plane->event);
   xp_wire_writer_free(&plane->plane_stats);
+  xp_wire_writer_free(&plane->stat);
   xp_arena_destroy(plane->arena);
   free(plane);
 }

@@ -106,7 +106,6 @@ struct xp_plane {
   xp_str *stat_names;        /* by stat index; [0] stands for ids that the table lacks */
   xp_key *stat_keys;
   size_t stat_count;                    /* at least 1 */
-  xp_map stat_index;                    /* stat metadata id -> stat index */
   size_t unnamed_events;                /* events whose metadata id is not in the table (0 with no_events) */
   const struct xp_plane_tables *tables; /* of the loader: from ids in the file to indices and flags */
 };

@@ -1,0 +1,39 @@
+/* Small pieces of text output that all sections use. */
+#include "report/print.h"
+
+#include <stdarg.h>
+
+#include "report/text.h"
+
+void xp_print_heading(const xp_printer *printer, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  fputs(printer->colour ? "\n\033[1m" : "\n", printer->out);
+  vfprintf(printer->out, format, args);
+  fputs(printer->colour ? "\033[0m\n" : "\n", printer->out);
+  va_end(args);
+}
+
+void xp_print_text(const xp_printer *printer, const char *first, const char *rest, xp_str text)
+{
+  xp_text_wrap(printer->out, xp_text_printable(printer->arena, text), first, rest, printer->width);
+}
+
+void xp_print_line(const xp_printer *printer, const char *indent, const char *format, ...)
+{
+  char text[2048];
+  va_list args;
+  va_start(args, format);
+  int length = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  if (length >= 0) {
+    xp_print_text(printer, indent, indent, xp_str_c(text));
+  }
+}
+
+size_t xp_print_rows(const xp_printer *printer, size_t otherwise, size_t there_are)
+{
+  size_t most = printer->top > 0 ? printer->top : otherwise;
+  return most < there_are ? most : there_are;
+}

@@ -1,0 +1,218 @@
+/* `xlaprof report`: the answer first, then what it rests on, then what to do. */
+#include "report/fields.h"
+#include "report/format.h"
+#include "report/text.h"
+#include "report/view.h"
+
+static const double NOTABLE = 0.01; /* rows with a smaller share are added up in one line */
+
+/* ---- JSON */
+
+static void advice_json(const xp_view *view, xp_json *json)
+{
+  const xp_reading *r = view->reading;
+  xp_json_key(json, "advice");
+  xp_json_array(json);
+  for (size_t i = 0; i < r->advice_count; i++) {
+    xp_json_object_line(json);
+    xp_field_str(json, "text", r->advice[i].text);
+    xp_field_str(json, "evidence", r->advice[i].evidence);
+    xp_json_key(json, "share");
+    if (r->advice[i].share < 0) {
+      xp_json_null(json);
+    } else {
+      xp_json_double(json, r->advice[i].share);
+    }
+    xp_json_object_end(json);
+  }
+  xp_json_array_end(json);
+}
+
+void xp_report_json(const xp_view *view, xp_json *json)
+{
+  static const struct {
+    const char *key;
+    xp_section section;
+  } nested[] = {{"info", XP_SECTION_INFO}, {"counters", XP_SECTION_COUNTERS}, {"steps", XP_SECTION_STEPS},
+                {"gaps", XP_SECTION_GAPS}, {"ops", XP_SECTION_OPS},           {"names", XP_SECTION_NAMES}};
+  xp_field_str(json, "verdict", view->reading->verdict);
+  xp_json_key(json, "cut_points");
+  xp_cut_points_json(view, json);
+  advice_json(view, json);
+  for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
+    xp_json_key(json, nested[i].key);
+    xp_section_json(view, nested[i].section, json);
+  }
+}
+
+/* ---- text */
+
+static void verdict(const xp_view *view)
+{
+  FILE *out = view->printer->out;
+  if (view->printer->colour) {
+    fputs("\033[1m", out);
+  }
+  xp_print_text(view->printer, "", "", view->reading->verdict);
+  if (view->printer->colour) {
+    fputs("\033[0m", out);
+  }
+}
+
+static void counters(const xp_view *view)
+{
+  xp_counters_heading(view);
+  xp_counter_line(view);
+  xp_print_line(view->printer, "  ",
+                "(compiles: programs built; executes: programs started; reads: values fetched from "
+                "a device; uploads: data sent to it; syncs: torch_xla.sync or the like)");
+  xp_cut_points_text(view);
+}
+
+static void health_line(const xp_view *view, const char *label, xp_str text)
+{
+  char first[32];
+  snprintf(first, sizeof first, "  %-10s", label);
+  xp_print_text(view->printer, first, "            ", text);
+}
+
+static xp_str clock_words(const xp_view *view)
+{
+  const xp_reading *r = view->reading;
+  xp_str time = xp_format_time(view->printer->arena, r->clock_aligned_ps);
+  switch (r->clock) {
+  case XP_CLOCK_OK:
+    return xp_str_c("fine: no device work begins before its launch");
+  case XP_CLOCK_SHIFTED:
+    return xp_arena_format(view->printer->arena, "device times were moved by %.*s to agree with the host",
+                           XP_STR_ARG(time));
+  default:
+    return xp_str_c("device and host do not agree; causes of short gaps may be wrong");
+  }
+}
+
+static xp_str names_words(const xp_view *view)
+{
+  const xp_names *n = &view->reading->names;
+  double share = n->device_ps > 0 ? (double)n->named_ps / (double)n->device_ps : 0;
+  xp_str percent = xp_format_share(view->printer->arena, share);
+  const char *gate = n->gate == XP_GATE_OFF ? "off: " : n->gate == XP_GATE_ON ? "on: " : "";
+  return xp_arena_format(view->printer->arena, "%s%.*s of the device time carries the name of a scope", gate,
+                         XP_STR_ARG(percent));
+}
+
+static xp_str launches_words(const xp_view *view)
+{
+  const xp_counters *c = &view->reading->counters;
+  xp_arena *arena = view->printer->arena;
+  xp_str calls = xp_format_things(arena, c->launches, "call"), runs = xp_format_things(arena, c->executions, "run");
+  if (c->launches_without_execution + c->executions_without_launch == 0) {
+    return xp_arena_format(arena, "%.*s on the host, %.*s on devices", XP_STR_ARG(calls), XP_STR_ARG(runs));
+  }
+  return xp_arena_format(arena, "%.*s on the host (%llu without a run), %.*s on devices (%llu without a call)",
+                         XP_STR_ARG(calls), (unsigned long long)c->launches_without_execution, XP_STR_ARG(runs),
+                         (unsigned long long)c->executions_without_launch);
+}
+
+static void health(const xp_view *view)
+{
+  const xp_reading *r = view->reading;
+  xp_arena *arena = view->printer->arena;
+  xp_print_heading(view->printer, "Health of the capture");
+  if (r->idle_ps > 0) {
+    xp_str share = xp_format_share(arena, (double)r->explained_ps / (double)r->idle_ps);
+    health_line(view, "causes", xp_arena_format(arena, "known for %.*s of the idle time", XP_STR_ARG(share)));
+  }
+  if (r->device_count > 0 && r->devices[0].has_window) {
+    health_line(view, "clock", clock_words(view));
+    health_line(view, "names", names_words(view));
+  }
+  health_line(view, "launches", launches_words(view));
+  if (r->metrics != NULL) {
+    health_line(view, "metrics", xp_metrics_words(arena, &r->counters, r->metrics));
+  }
+  if (r->warning_count > 0) {
+    xp_warnings_text(view, 5);
+  }
+}
+
+static void steps(const xp_view *view)
+{
+  xp_print_heading(view->printer, "Steps (means of the whole ones; period: from start to start)");
+  xp_step_summaries_text(view);
+}
+
+static void causes(const xp_view *view)
+{
+  const xp_reading *r = view->reading;
+  xp_str idle = xp_format_time(view->printer->arena, r->idle_ps);
+  xp_print_heading(view->printer, "Devices (window: first to last work)");
+  xp_devices_text(view);
+  if (r->device_count == 0 || !r->devices[0].has_window) {
+    return;
+  }
+  xp_print_heading(view->printer, "Why they waited (%.*s idle between their first and last work)", XP_STR_ARG(idle));
+  xp_causes_text(view, 6, NOTABLE);
+  xp_edges_text(view, 4);
+}
+
+static void gaps(const xp_view *view)
+{
+  if (view->reading->gap_count == 0) {
+    return;
+  }
+  xp_print_heading(view->printer, "The longest gap of each kind");
+  xp_gap_kinds_text(view, xp_print_rows(view->printer, 3, SIZE_MAX), 2 * NOTABLE);
+}
+
+static void advice(const xp_view *view)
+{
+  const xp_reading *r = view->reading;
+  xp_arena *arena = view->printer->arena;
+  if (r->advice_count == 0) {
+    return;
+  }
+  xp_print_heading(view->printer, "What to do");
+  for (size_t i = 0; i < r->advice_count; i++) {
+    const xp_advice *a = &r->advice[i];
+    char first[32];
+    xp_str text = xp_text_printable(arena, a->text), evidence = xp_text_printable(arena, a->evidence);
+    if (a->share >= 0) {
+      text = xp_arena_format(arena, "%.*s [%.*s of the run]", XP_STR_ARG(text),
+                             XP_STR_ARG(xp_format_share(arena, a->share)));
+    }
+    snprintf(first, sizeof first, "  %zu. ", i + 1);
+    xp_print_text(view->printer, first, "     ", text);
+    if (evidence.len > 0) {
+      xp_print_text(view->printer, "     Seen: ", "     ", evidence);
+    }
+  }
+}
+
+static void hints(const xp_view *view)
+{
+  xp_str path = xp_text_printable(view->printer->arena, xp_str_c(view->path != NULL ? view->path : "PATH"));
+  fputc('\n', view->printer->out);
+  xp_print_line(view->printer, "",
+                "More: xlaprof gaps %.*s (also steps, counters, ops, names, events, info); "
+                "xlaprof help",
+                XP_STR_ARG(path));
+}
+
+void xp_report_text(const xp_view *view)
+{
+  verdict(view);
+  fputc('\n', view->printer->out);
+  xp_capture_text(view);
+  counters(view);
+  health(view);
+  steps(view);
+  causes(view);
+  gaps(view);
+  if (view->reading->names.device_ps > 0) {
+    xp_print_heading(view->printer, "Device time by scope (share of all device time)");
+    xp_scopes_text(view, 10, NOTABLE);
+  }
+  advice(view);
+  hints(view);
+}

@@ -1,0 +1,224 @@
+/* Everything walks the text one code point at a time.  The width tables hold what a terminal treats specially and
+ * leave out rare scripts: a wrong width moves a column, nothing more. */
+#include "report/text.h"
+
+#include <inttypes.h>
+
+#include "json/utf8.h"
+
+enum { LONGEST = 4000 }; /* bytes of a text that are shown */
+
+/* True for code points that a terminal does not simply show: controls, and marks that turn or hide text. */
+static bool is_hostile(uint32_t code)
+{
+  return code == XP_UTF8_BAD || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad ||
+         (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code >= 0xe0000 && code <= 0xe007f);
+}
+
+/* The escape of a code point, or of the byte at its place; at most 10 characters. */
+static void escape(char *out, size_t size, uint32_t code, uint8_t byte)
+{
+  if (code == '\n' || code == '\r' || code == '\t') {
+    snprintf(out, size, "\\%c", code == '\n' ? 'n' : code == '\r' ? 'r' : 't');
+  } else if (code == XP_UTF8_BAD || code < 0x80) {
+    snprintf(out, size, "\\x%02x", byte);
+  } else if (code < 0x10000) {
+    snprintf(out, size, "\\u%04" PRIx32, code);
+  } else {
+    snprintf(out, size, "\\U%08" PRIx32, code);
+  }
+}
+
+static bool is_printable(xp_str s)
+{
+  for (size_t at = 0; at < s.len;) {
+    uint32_t code;
+    at += xp_utf8_next(s, at, &code);
+    if (is_hostile(code)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Appends the escaped text to `out`, which has room for 10 bytes for each byte of s; returns the new length. */
+static size_t append_escaped(char *out, size_t n, xp_str s)
+{
+  for (size_t at = 0; at < s.len;) {
+    uint32_t code;
+    size_t length = xp_utf8_next(s, at, &code);
+    if (is_hostile(code)) {
+      char mark[16];
+      escape(mark, sizeof mark, code, (uint8_t)s.ptr[at]);
+      memcpy(out + n, mark, strlen(mark));
+      n += strlen(mark);
+    } else {
+      memcpy(out + n, s.ptr + at, length);
+      n += length;
+    }
+    at += length;
+  }
+  return n;
+}
+
+xp_str xp_text_printable(xp_arena *arena, xp_str s)
+{
+  if (s.len <= LONGEST && is_printable(s)) {
+    return s;
+  }
+  xp_str head = s, tail = xp_str_from(NULL, 0);
+  if (s.len > LONGEST) {
+    head = xp_str_take(s, LONGEST / 2);
+    tail = xp_str_skip(s, s.len - LONGEST / 4);
+  }
+  char *copy = xp_arena_array(arena, head.len + tail.len + 1, 10);
+  size_t n = append_escaped(copy, 0, head);
+  if (tail.len > 0) {
+    memcpy(copy + n, "...", 3);
+    n = append_escaped(copy, n + 3, tail);
+  }
+  return xp_str_from(copy, n);
+}
+
+void xp_text_write(FILE *out, xp_str s)
+{
+  for (size_t at = 0; at < s.len;) {
+    uint32_t code;
+    char mark[16];
+    size_t length = xp_utf8_next(s, at, &code);
+    if (is_hostile(code)) {
+      escape(mark, sizeof mark, code, (uint8_t)s.ptr[at]);
+      fputs(mark, out);
+    } else {
+      fwrite(s.ptr + at, 1, length, out);
+    }
+    at += length;
+  }
+}
+
+static bool in_ranges(uint32_t code, const uint32_t (*ranges)[2], size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    if (code >= ranges[i][0] && code <= ranges[i][1]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static size_t code_width(uint32_t code)
+{
+  static const uint32_t combining[][2] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},
+                                          {0x64b, 0x65f},   {0x93c, 0x93c},   {0xe31, 0xe31},   {0xe34, 0xe3a},
+                                          {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f},
+                                          {0xfe20, 0xfe2f}};
+  static const uint32_t wide[][2] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
+                                     {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
+                                     {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+  if (code < 0x300) {
+    return 1;
+  }
+  if (in_ranges(code, combining, sizeof combining / sizeof combining[0])) {
+    return 0;
+  }
+  return in_ranges(code, wide, sizeof wide / sizeof wide[0]) ? 2 : 1;
+}
+
+size_t xp_text_width(xp_str s)
+{
+  size_t width = 0;
+  for (size_t at = 0; at < s.len;) {
+    uint32_t code;
+    at += xp_utf8_next(s, at, &code);
+    width += code_width(code);
+  }
+  return width;
+}
+
+/* Bytes of the longest prefix that takes at most `width` columns. */
+static size_t prefix_bytes(xp_str s, size_t width)
+{
+  size_t at = 0, used = 0;
+  while (at < s.len) {
+    uint32_t code;
+    size_t length = xp_utf8_next(s, at, &code);
+    if (used + code_width(code) > width) {
+      break;
+    }
+    used += code_width(code);
+    at += length;
+  }
+  return at;
+}
+
+xp_str xp_text_fit(xp_arena *arena, xp_str s, size_t width)
+{
+  size_t whole = xp_text_width(s);
+  if (whole <= width) {
+    return s;
+  }
+  width = width < 5 ? 5 : width;
+  size_t head = (width - 3 + 1) / 2, tail = width - 3 - head;
+  size_t tail_at = prefix_bytes(s, whole - tail);
+  if (xp_text_width(xp_str_skip(s, tail_at)) > tail && tail_at < s.len) {
+    uint32_t code; /* a wide character stands across the cut */
+    tail_at += xp_utf8_next(s, tail_at, &code);
+  }
+  xp_str left = xp_str_take(s, prefix_bytes(s, head)), right = xp_str_skip(s, tail_at);
+  return xp_arena_format(arena, "%.*s...%.*s", XP_STR_ARG(left), XP_STR_ARG(right));
+}
+
+void xp_text_pad(FILE *out, size_t n)
+{
+  while (n-- > 0) {
+    fputc(' ', out);
+  }
+}
+
+/* True for a unit or "%" with what follows it in its word: it stays with the number before. */
+static bool is_unit(xp_str word)
+{
+  static const char *const units[] = {"%", "ps", "ns", "us", "ms", "s", "kB", "MB", "GB"};
+  while (word.len > 1 && strchr(".,;:)]", word.ptr[word.len - 1]) != NULL) {
+    word.len--;
+  }
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    if (xp_str_is(word, units[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The first word, with a unit that follows it. */
+static xp_str first_word(xp_str s)
+{
+  size_t end = xp_str_find(s, ' ', 0), next = end < s.len ? xp_str_find(s, ' ', end + 1) : end;
+  bool number = s.len > 0 && end > 0 && s.ptr[end - 1] >= '0' && s.ptr[end - 1] <= '9';
+  return xp_str_take(s, number && end < s.len && is_unit(xp_str_from(s.ptr + end + 1, next - end - 1)) ? next : end);
+}
+
+void xp_text_wrap(FILE *out, xp_str s, const char *first, const char *rest, size_t width)
+{
+  size_t used = strlen(first);
+  bool empty = true; /* no word on this line yet */
+  fputs(first, out);
+  while (s.len > 0) {
+    xp_str word = first_word(s);
+    size_t columns = xp_text_width(word);
+    s = xp_str_skip(s, word.len + 1);
+    if (!empty && used + 1 + columns > width) {
+      fprintf(out, "\n%s", rest);
+      used = strlen(rest);
+      empty = true;
+    }
+    if (!empty) {
+      fputc(' ', out);
+    }
+    fwrite(word.ptr, 1, word.len, out);
+    used += columns + (empty ? 0 : 1);
+    empty = false;
+  }
+  fputc('\n', out);
+}
