@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analyze/work_table.h"
+#include "base/thread.h"
 
 enum { DEFAULT_MIN_GAP_PS = 1000000 }; /* 1 us */
 
@@ -170,11 +171,56 @@ static int in_device_order(const void *a, const void *b)
   return xp_str_cmp(x->name, y->name);
 }
 
+static bool has_device_plane(const xp_capture *capture)
+{
+  for (size_t h = 0; h < capture->host_count; h++) {
+    for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
+      if (xp_str_starts(capture->hosts[h].planes[p].name, "/device:")) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void build_links(void *context)
+{
+  xp_analysis *an = context;
+  xp_links_build(&an->links, &an->threads, an->arena);
+}
+
+static void build_devices(void *context)
+{
+  xp_analysis *an = context;
+  xp_devices_build(&an->devices, an->capture, &an->threads, &an->links, an->options->raw_names, an->device_arena);
+}
+
+static void build_half(void *context, size_t half, int worker)
+{
+  xp_analysis *an = context;
+  (void)worker;
+  an->half_failed[half] = half == 0 ? !xp_arena_guard(an->device_arena, build_devices, an)
+                                    : !xp_arena_guard(an->arena, build_links, an);
+}
+
+/* Devices with planes need the links of the host; XLA CPU devices do not, and are built beside them. */
+static void build_links_and_devices(xp_analysis *an)
+{
+  if (has_device_plane(an->capture)) {
+    build_half(an, 1, 0);
+    build_half(an, 0, 0);
+  } else {
+    xp_parallel(2, 2, build_half, an);
+  }
+  if (an->half_failed[0] || an->half_failed[1]) {
+    longjmp(*an->escape, 1);
+  }
+}
+
 static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
 {
   xp_threads_build(&an->threads, an->capture, input_regex, an->arena);
-  xp_links_build(&an->links, &an->threads, an->arena);
-  xp_devices_build(&an->devices, an->capture, &an->threads, &an->links, an->options->raw_names, an->arena);
+  build_links_and_devices(an);
   if (an->devices.count) {
     qsort(an->devices.devices, an->devices.count, sizeof *an->devices.devices, in_device_order);
   }
@@ -248,11 +294,13 @@ xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *option
   xp_arena *arena = xp_arena_create();
   xp_analysis *an = arena ? xp_arena_alloc(arena, sizeof *an) : NULL;
   xp_reading *out = an ? xp_arena_alloc(arena, sizeof *out) : NULL;
+  xp_arena *device_arena = xp_arena_create();
   xp_status status;
-  if (!out) {
+  if (!out || !device_arena) {
     status = xp_fail(err, XP_ERR_MEMORY, "out of memory while analysing the capture");
   } else {
     *an = (xp_analysis){.arena = arena, .capture = capture, .options = options, .reading = out};
+    an->device_arena = device_arena;
     *out = (xp_reading){.arena = arena, .capture = capture, .metrics = options->metrics};
     out->min_gap_ps = options->min_gap_ps > 0 ? options->min_gap_ps : DEFAULT_MIN_GAP_PS;
     status = run_guarded(an, options->input_regex ? &regex : NULL, err);
@@ -262,6 +310,7 @@ xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *option
     regfree(&regex);
   }
   if (status != XP_OK) {
+    xp_arena_destroy(device_arena);
     xp_arena_destroy(arena);
     return status;
   }
@@ -275,6 +324,7 @@ xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *option
 void xp_reading_free(xp_reading *reading)
 {
   if (reading) {
+    xp_arena_destroy(reading->analysis->device_arena);
     xp_arena_destroy(reading->arena);
   }
 }

@@ -125,6 +125,9 @@ static bool is_inside_runtime(const state *s, const xp_thread *t, uint32_t entry
 
 static bool is_scope(const state *s, const xp_thread *t, uint32_t entry)
 {
+  if ((t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] != XP_CAUSE_INPUT) {
+    return false;
+  }
   xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[entry]);
   if (t->flags[entry] & (XP_ENTRY_STEP | XP_ENTRY_PROFILER) ||
       c.flags & (XP_NAME_FRAME | XP_NAME_QUALIFIED | XP_NAME_PJIT)) {
@@ -201,10 +204,23 @@ static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
   return step != XP_NONE && is_step_program_backward(s, step);
 }
 
+/* For every entry the scope that it lies in, else the step. */
+static void find_scopes(const state *s, xp_thread *t)
+{
+  t->scope = xp_arena_array(s->an->arena, t->count, sizeof *t->scope);
+  for (uint32_t e = 0; e < t->count; e++) {
+    uint32_t around = t->parent[e] == XP_NONE ? XP_NONE : t->scope[t->parent[e]];
+    bool in_scope = around != XP_NONE && (t->flags[around] & XP_ENTRY_SCOPE);
+    bool mine = (t->flags[e] & XP_ENTRY_SCOPE) || (!in_scope && (t->flags[e] & XP_ENTRY_STEP));
+    t->scope[e] = mine ? e : around;
+  }
+}
+
 static void classify_thread(state *s, xp_thread *t)
 {
   mark_lowering(s, t);
   mark_scopes(s, t);
+  find_scopes(s, t);
   for (uint32_t e = 0; e < t->count; e++) {
     xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[e]);
     if ((c.flags & XP_NAME_PJIT) && !(t->flags[e] & XP_ENTRY_STEP)) {

@@ -17,6 +17,7 @@ typedef struct {
 /* An op that waits for its marker. */
 typedef struct {
   uint64_t key; /* hash of op name and id */
+  int64_t start_ps;
   uint32_t device, lane, index;
 } pending_op;
 
@@ -36,6 +37,34 @@ static uint64_t marker_key(xp_str op, uint64_t id)
   return xp_str_hash(op) * 31 + id * 0x9e3779b97f4a7c15u;
 }
 
+/* The op goes on until its marker. */
+static void put_end(reader *r, const pending_op *op, int64_t marked)
+{
+  xp_device_data *d = &r->b->all->devices[op->device];
+  xp_lane *lane = &d->lanes[op->lane];
+  if (marked > lane->end_ps[op->index]) {
+    lane->end_ps[op->index] = marked;
+    if (lane->run[op->index] != XP_NONE) {
+      xp_device_run_extend(&d->runs[lane->run[op->index]], INT64_MAX, marked);
+    }
+  }
+}
+
+/* Most markers follow their op at once: no table is needed for these. */
+static bool ends_recent_op(reader *r, uint64_t key, int64_t marked)
+{
+  enum { RECENT = 8 };
+  for (size_t i = r->op_count; i > 0 && r->op_count - i < RECENT; i--) {
+    const pending_op *op = &r->ops[i - 1];
+    if (op->key == key && op->start_ps <= marked) {
+      put_end(r, op, marked);
+      r->ops[i - 1] = r->ops[--r->op_count];
+      return true;
+    }
+  }
+  return false;
+}
+
 static void add_marker(reader *r, const xp_line *line, xp_event_cursor *cursor, size_t i)
 {
   xp_stat id;
@@ -43,6 +72,9 @@ static void add_marker(reader *r, const xp_line *line, xp_event_cursor *cursor, 
     return;
   }
   uint64_t key = marker_key(xp_str_skip(xp_event_name(line, i), 5), id.bits); /* behind "end: " */
+  if (ends_recent_op(r, key, line->start_ps[i])) {
+    return;
+  }
   r->ends = xp_arena_grow(r->b->all->arena, r->ends, r->end_count, &r->end_capacity, sizeof *r->ends);
   r->ends[r->end_count] = (end_marker){line->start_ps[i], xp_map_get(&r->end_of, key)};
   xp_map_put(&r->end_of, key, (uint32_t)r->end_count++);
@@ -113,8 +145,11 @@ static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, siz
   xp_lane *lane = xp_lane_of(all, d, line);
   if (s.has_producer) {
     r->ops = xp_arena_grow(all->arena, r->ops, r->op_count, &r->op_capacity, sizeof *r->ops);
-    r->ops[r->op_count++] = (pending_op){marker_key(xp_event_name(line, i), s.producer), (uint32_t)(d - all->devices),
-                                         (uint32_t)(lane - d->lanes), (uint32_t)lane->count};
+    r->ops[r->op_count++] = (pending_op){.key = marker_key(xp_event_name(line, i), s.producer),
+                                         .start_ps = start,
+                                         .device = (uint32_t)(d - all->devices),
+                                         .lane = (uint32_t)(lane - d->lanes),
+                                         .index = (uint32_t)lane->count};
   }
   xp_device_count_work(d, XP_ROLE_WORK);
   uint32_t run = run_of(r, d, &s, start, end);
@@ -138,20 +173,10 @@ static void read_line(reader *r, const xp_line *line)
   }
 }
 
-/* Ops go on until their markers. */
 static void put_ends(reader *r)
 {
   for (size_t i = 0; i < r->op_count; i++) {
-    const pending_op *op = &r->ops[i];
-    xp_device_data *d = &r->b->all->devices[op->device];
-    xp_lane *lane = &d->lanes[op->lane];
-    int64_t marked = find_end(r, op->key, lane->line->start_ps[lane->event[op->index]]);
-    if (marked > lane->end_ps[op->index]) {
-      lane->end_ps[op->index] = marked;
-      if (lane->run[op->index] != XP_NONE) {
-        xp_device_run_extend(&d->runs[lane->run[op->index]], INT64_MAX, marked);
-      }
-    }
+    put_end(r, &r->ops[i], find_end(r, r->ops[i].key, r->ops[i].start_ps));
   }
 }
 

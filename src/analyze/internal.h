@@ -29,6 +29,8 @@ typedef struct xp_analysis {
   size_t *profiler_first; /* host_count + 1 entries */
   xp_reading *reading;
   size_t warning_capacity, advice_capacity;
+  xp_arena *device_arena; /* of xp_devices: they may be built beside the links */
+  bool half_failed[2];
   xp_arena *scratch; /* NULL outside of xp_timelines_build */
   jmp_buf *escape;   /* where allocations that fail go */
   xp_intern texts;   /* of xp_text */
@@ -64,6 +66,7 @@ typedef struct {
   xp_arena *arena;    /* of what is booked */
   bool details;       /* tell events and what waits were for; else parts differ by cause and scope alone */
   uint32_t *hints;    /* by thread: where the last walk was; NULL: none */
+  size_t run_hint;    /* the same for the runs of the device */
   xp_part *parts;
   size_t count, capacity;
   int64_t *cuts;

@@ -249,8 +249,8 @@ static int64_t stretch_end(const xp_thread *t, uint32_t innermost, uint32_t next
   if (next < t->count && xp_entry_start(t, next) < end) {
     end = xp_entry_start(t, next);
   }
-  for (uint32_t e = innermost; e != XP_NONE; e = xp_thread_outer(t, e, time)) {
-    end = xp_entry_end(t, e) < end ? xp_entry_end(t, e) : end;
+  for (uint32_t e = innermost; e != XP_NONE; e = t->overlaps ? xp_thread_outer(t, e, time) : XP_NONE) {
+    end = xp_entry_end(t, e) < end ? xp_entry_end(t, e) : end; /* where events nest, the innermost ends first */
   }
   return end;
 }
@@ -342,27 +342,58 @@ static int64_t run_return(const walk *w, const xp_device_run *run)
   return run->launch == XP_NONE ? INT64_MIN : w->an->links.launches[run->launch].return_ps;
 }
 
-/* Bounds and returns of the runs that can lie in the gap: from the last one that began before its end backwards.  Runs of
- * a device overlap little, so a few that ended before the gap are enough to stop at. */
-static void cut_at_runs(walk *w, xp_span gap)
+/* Number of runs that began before a time, found from where the last gap was. */
+static size_t runs_before(const walk *w, int64_t time)
 {
-  enum { ENDED = 16 };
-  size_t low = 0, high = w->d->run_count;
+  const xp_device_data *d = w->d;
+  size_t low = w->out->run_hint < d->run_count ? w->out->run_hint : 0, step = 1;
+  if (low && d->runs[low - 1].start_ps + d->shift_ps >= time) {
+    low = 0;
+  }
+  size_t high = low;
+  while (high < d->run_count && d->runs[high].start_ps + d->shift_ps < time) { /* gallop */
+    low = high + 1;
+    high = d->run_count - high > step ? high + step : d->run_count;
+    step *= 2;
+  }
   while (low < high) {
     size_t mid = low + (high - low) / 2;
-    if (w->d->runs[mid].start_ps + w->d->shift_ps < gap.end_ps) {
+    if (d->runs[mid].start_ps + d->shift_ps < time) {
       low = mid + 1;
     } else {
       high = mid;
     }
   }
-  for (int ended = 0; low > 0 && ended < ENDED; low--) {
-    const xp_device_run *run = &w->d->runs[low - 1];
+  return w->out->run_hint = low;
+}
+
+enum { RUNS_BACK = 8 };
+
+/* Bounds and returns of the runs that can lie in the gap: from the last one that began before its end backwards.  Runs of
+ * a device overlap little, so a few that ended before the gap are enough to stop at. */
+static void cut_at_runs(walk *w, xp_span gap)
+{
+  size_t i = runs_before(w, gap.end_ps);
+  for (int ended = 0; i > 0 && ended < RUNS_BACK; i--) {
+    const xp_device_run *run = &w->d->runs[i - 1];
     cut(w, gap, run->start_ps + w->d->shift_ps);
     cut(w, gap, run->end_ps + w->d->shift_ps);
     cut(w, gap, run_return(w, run));
     ended += run->end_ps + w->d->shift_ps <= gap.start_ps;
   }
+}
+
+/* The device stands inside a run whose launch call has returned. */
+static bool is_in_program(const walk *w, int64_t time)
+{
+  size_t i = runs_before(w, time + 1);
+  for (int back = 0; i > 0 && back < RUNS_BACK; i--, back++) {
+    const xp_device_run *run = &w->d->runs[i - 1];
+    if (run->end_ps + w->d->shift_ps > time) {
+      return time >= run_return(w, run);
+    }
+  }
+  return false;
 }
 
 static size_t first_idle_op(const xp_timeline *t, int64_t time)
@@ -400,12 +431,8 @@ static bool decided(const walk *w, int64_t from, int64_t to, verdict *v)
       return true;
     }
   }
-  uint32_t run = xp_device_run_at(w->d, from);
-  if (run != XP_NONE && w->d->runs[run].start_ps + w->d->shift_ps <= from && from >= run_return(w, &w->d->runs[run])) {
-    v->cause = XP_CAUSE_IN_PROGRAM;
-    return true;
-  }
-  return false;
+  v->cause = XP_CAUSE_IN_PROGRAM;
+  return is_in_program(w, from);
 }
 
 static void walk_piece(walk *w, int64_t from, int64_t to)

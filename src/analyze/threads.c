@@ -128,6 +128,7 @@ static void push_entry(builder *b, size_t i, xp_name_class class)
   }
   bool step = t->line->meta[i] & XP_EVENT_STEP;
   size_t n = t->count++;
+  t->overlaps |= b->depth && xp_event_end(t->line, i) > xp_entry_end(t, b->stack[b->depth - 1]);
   t->event[n] = (uint32_t)i;
   t->parent[n] = b->depth ? b->stack[b->depth - 1] : XP_NONE;
   t->cause[n] = step || class.cause == XP_CAUSE_COUNT ? XP_CAUSE_HOST : (uint8_t)class.cause;
@@ -272,6 +273,13 @@ xp_str xp_thread_scope(const xp_thread *t, int64_t time_ps)
 xp_str xp_thread_scope_from(const xp_thread *t, uint32_t innermost, int64_t time_ps)
 {
   xp_str step = {NULL, 0};
+  if (innermost == XP_NONE) {
+    return step;
+  }
+  if (!t->overlaps && t->scope) {
+    uint32_t scope = t->scope[innermost];
+    return scope == XP_NONE ? step : xp_entry_name(t, scope);
+  }
   for (uint32_t e = innermost; e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
     if (t->flags[e] & XP_ENTRY_SCOPE) {
       return xp_entry_name(t, e);

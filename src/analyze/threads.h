@@ -44,6 +44,8 @@ typedef struct {
   uint32_t *parent; /* entry, XP_NONE at the top */
   uint8_t *cause;   /* xp_cause; XP_CAUSE_HOST for what has no class */
   uint8_t *flags;   /* XP_ENTRY_* */
+  uint32_t *scope;  /* innermost scope of the user around (or at) the entry, else step; XP_NONE; set by xp_classify */
+  bool overlaps;    /* some entry outlives its parent, as where two recorders share a line */
   xp_region *regions; /* by start */
   size_t region_count;
   bool has_step, has_frame, has_scope, is_autograd, is_api;

@@ -15,7 +15,7 @@ static size_t slot_of(uint64_t key, size_t slots)
 static size_t find_slot(const xp_map *map, uint64_t key)
 {
   size_t i = slot_of(key, map->slots);
-  while (map->values[i] != XP_NONE && map->keys[i] != key) {
+  while (map->table[i].used && map->table[i].key != key) {
     i = (i + 1) & (map->slots - 1);
   }
   return i;
@@ -29,13 +29,16 @@ void xp_map_init(xp_map *map, xp_arena *arena)
 
 uint32_t xp_map_get(const xp_map *map, uint64_t key)
 {
-  return map->slots == 0 ? XP_NONE : map->values[find_slot(map, key)];
+  if (map->slots == 0) {
+    return XP_NONE;
+  }
+  const xp_map_slot *slot = &map->table[find_slot(map, key)];
+  return slot->used ? slot->value : XP_NONE;
 }
 
 void xp_map_discard(xp_map *map)
 {
-  xp_arena_discard(map->arena, map->keys, map->slots * sizeof *map->keys);
-  xp_arena_discard(map->arena, map->values, map->slots * sizeof *map->values);
+  xp_arena_discard(map->arena, map->table, map->slots * sizeof *map->table);
   xp_map_init(map, map->arena);
 }
 
@@ -43,17 +46,13 @@ static bool grow_map(xp_map *map)
 {
   xp_map larger = *map;
   larger.slots = map->slots == 0 ? 16 : map->slots * 2;
-  larger.keys = xp_arena_array(map->arena, larger.slots, sizeof *larger.keys);
-  larger.values = xp_arena_array(map->arena, larger.slots, sizeof *larger.values);
-  if (larger.keys == NULL || larger.values == NULL) {
+  larger.table = xp_arena_array(map->arena, larger.slots, sizeof *larger.table);
+  if (larger.table == NULL) {
     return false;
   }
-  memset(larger.values, 0xff, larger.slots * sizeof *larger.values);
   for (size_t i = 0; i < map->slots; i++) {
-    if (map->values[i] != XP_NONE) {
-      size_t to = find_slot(&larger, map->keys[i]);
-      larger.keys[to] = map->keys[i];
-      larger.values[to] = map->values[i];
+    if (map->table[i].used) {
+      larger.table[find_slot(&larger, map->table[i].key)] = map->table[i];
     }
   }
   xp_map_discard(map);
@@ -66,10 +65,9 @@ void xp_map_put(xp_map *map, uint64_t key, uint32_t value)
   if ((map->count + 1) * 2 > map->slots && !grow_map(map)) {
     return;
   }
-  size_t i = find_slot(map, key);
-  map->count += map->values[i] == XP_NONE;
-  map->keys[i] = key;
-  map->values[i] = value;
+  xp_map_slot *slot = &map->table[find_slot(map, key)];
+  map->count += !slot->used;
+  *slot = (xp_map_slot){key, 1, value};
 }
 
 /* ---- strings */

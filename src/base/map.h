@@ -10,9 +10,13 @@
 #define XP_NONE UINT32_MAX /* "no such entry", wherever a 32-bit index is returned */
 
 typedef struct {
+  uint64_t key;
+  uint32_t used, value; /* together, so that a lookup touches one cache line */
+} xp_map_slot;
+
+typedef struct {
   xp_arena *arena;
-  uint64_t *keys;
-  uint32_t *values; /* XP_NONE marks a free slot, so XP_NONE cannot be stored */
+  xp_map_slot *table;
   size_t count, slots;
 } xp_map;
 
@@ -24,7 +28,7 @@ void xp_map_discard(xp_map *map);
 /* The value of a key, or XP_NONE. */
 uint32_t xp_map_get(const xp_map *map, uint64_t key);
 
-/* Sets the value of a key. */
+/* Sets the value of a key; XP_NONE cannot be told from no value. */
 void xp_map_put(xp_map *map, uint64_t key, uint32_t value);
 
 /* Strings numbered 0, 1, 2 .. in the order of their first appearance.  Borrows the bytes. */
