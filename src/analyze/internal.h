@@ -115,6 +115,11 @@ void xp_health_check(xp_analysis *an);
 void xp_verdict_write(xp_analysis *an);
 void xp_advice_write(xp_analysis *an);
 
+/* filters.c: what the options keep.  Steps go last, since gaps refer to them by index. */
+xp_status xp_filter_device(xp_analysis *an, xp_error *err);
+xp_status xp_filter_gaps(xp_analysis *an, xp_error *err);
+void xp_filter_steps(xp_analysis *an);
+
 /* Appends a whole sentence to the reading's warnings. */
 void xp_warn(xp_analysis *an, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,0 +1,169 @@
+/* Ids on host events, and the two lines of one thread.
+ *
+ * API calls of a GPU stand on a line of their own ("Host Threads/N", numbered by the kernel) beside the line of the same
+ * thread that the runtime writes (numbered by a hash); the two belong together when the execute events of the one contain
+ * the program calls of the other.
+ */
+#include "analyze/link_ids.h"
+
+static xp_name_class class_of(const xp_links *links, const xp_thread *t, uint32_t entry)
+{
+  return xp_threads_class(links->threads, t->line, t->event[entry]);
+}
+
+/* It ends after what it is about: it launches nothing. */
+static bool is_wait_or_read(const xp_thread *t, uint32_t entry)
+{
+  return t->cause[entry] == XP_CAUSE_WAIT || t->cause[entry] == XP_CAUSE_VALUE_REQUEST;
+}
+
+static void add_run_event(xp_links *links, const xp_thread *t, uint32_t entry, uint64_t run_id, int64_t ordinal)
+{
+  links->run_events = xp_arena_grow(links->arena, links->run_events, links->run_event_count, &links->run_event_capacity,
+                                    sizeof *links->run_events);
+  links->next_run_event = xp_arena_grow(links->arena, links->next_run_event, links->run_event_count,
+                                        &links->next_capacity, sizeof *links->next_run_event);
+  uint32_t n = (uint32_t)links->run_event_count++;
+  links->run_events[n] = (xp_run_event){run_id, t->index, entry, ordinal, is_wait_or_read(t, entry)};
+  uint64_t key = xp_link_key(t->host, run_id);
+  links->next_run_event[n] = xp_map_get(&links->run_event_of_id, key);
+  xp_map_put(&links->run_event_of_id, key, n);
+}
+
+static void add_call(xp_links *links, const xp_thread *t, uint32_t entry, uint64_t id)
+{
+  links->calls =
+      xp_arena_grow(links->arena, links->calls, links->call_count, &links->call_capacity, sizeof *links->calls);
+  bool copies = (class_of(links, t, entry).flags & XP_NAME_MEMCPY) != 0;
+  links->calls[links->call_count] = (xp_api_call){id, t->index, entry, copies};
+  xp_map_put(&links->call_of_id, xp_link_key(t->host, id), (uint32_t)links->call_count);
+  links->call_count++;
+}
+
+/* Some device has a plane, so that its clock is not the host's and waits bound it. */
+static bool has_device_plane(const xp_host *host)
+{
+  for (size_t p = 0; p < host->plane_count; p++) {
+    if (xp_str_starts(host->planes[p].name, "/device:")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void xp_link_ids_collect(xp_links *links, const xp_thread *t)
+{
+  xp_event_cursor cursor = xp_event_cursor_open(t->line);
+  bool waits_count = has_device_plane(t->line->plane->host);
+  for (uint32_t e = 0; (t->line->flags & XP_EVENT_LINK) && e < t->count; e++) {
+    if (!(t->line->meta[t->event[e]] & XP_EVENT_LINK) || (!waits_count && is_wait_or_read(t, e))) {
+      continue;
+    }
+    xp_stat run = {0}, correlation = {0}, ordinal = {0}, stat;
+    xp_stats stats = xp_event_stats(&cursor, t->event[e]);
+    while (xp_stats_next(&stats, &stat)) {
+      if (stat.key == XP_KEY_RUN_ID && !run.type) {
+        run = stat;
+      } else if (stat.key == XP_KEY_CORRELATION_ID && !correlation.type) {
+        correlation = stat;
+      } else if (stat.key == XP_KEY_DEVICE_ORDINAL && !ordinal.type) {
+        ordinal = stat;
+      }
+    }
+    if (run.type) {
+      add_run_event(links, t, e, (uint64_t)xp_stat_int(&run, 0), xp_stat_int(&ordinal, -1));
+    }
+    if (correlation.type) {
+      add_call(links, t, e, (uint64_t)xp_stat_int(&correlation, 0));
+    }
+  }
+}
+
+void xp_calls_mark(const xp_links *links, xp_thread *t)
+{
+  for (uint32_t e = 0; e < t->count; e++) {
+    if (!xp_entry_is_dispatch(t, e)) {
+      continue;
+    }
+    uint32_t outer = e;
+    for (uint32_t p = t->parent[e]; p != XP_NONE; p = t->parent[p]) {
+      outer = xp_entry_is_dispatch(t, p) && xp_entry_end(t, p) > xp_entry_start(t, e) ? p : outer;
+    }
+    t->flags[outer] |= XP_ENTRY_OUTER_DISPATCH;
+    if (class_of(links, t, e).flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES)) {
+      t->flags[outer] |= XP_ENTRY_CALL;
+    }
+  }
+}
+
+/* ---- API threads */
+
+/* A call made for a program: it carries the instruction, or launches a kernel. */
+static bool is_program_call(const xp_thread *t, uint32_t entry)
+{
+  xp_str name = xp_entry_name(t, entry);
+  return (t->line->meta[t->event[entry]] & XP_EVENT_HLO_OP) ||
+         (xp_str_find_text(name, "Launch") < name.len && xp_str_find_text(name, "Kernel") < name.len);
+}
+
+/* The innermost entry at a time with any of the name flags, or an execute event if flags is 0. */
+static uint32_t containing(const xp_links *links, const xp_thread *t, int64_t time_ps, uint32_t flags)
+{
+  for (uint32_t e = xp_thread_innermost(t, time_ps); e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
+    if (flags ? (class_of(links, t, e).flags & flags) != 0 : xp_entry_is_dispatch(t, e)) {
+      return e;
+    }
+  }
+  return XP_NONE;
+}
+
+/* How many of the API thread's calls the events of t contain; *room is the time that those events cover. */
+static size_t contained_calls(const xp_links *links, const xp_thread *api, const xp_thread *t, bool program,
+                              uint32_t flags, int64_t *room)
+{
+  size_t count = 0;
+  uint32_t last = XP_NONE;
+  *room = 0;
+  for (uint32_t e = 0; e < api->count; e++) {
+    if (is_program_call(api, e) != program) {
+      continue;
+    }
+    uint32_t in = containing(links, t, xp_entry_start(api, e), flags);
+    count += in != XP_NONE;
+    if (in != XP_NONE && in != last) {
+      *room += xp_event_dur(t->line, t->event[in]);
+      last = in;
+    }
+  }
+  return count;
+}
+
+void xp_api_partner_find(const xp_links *links, xp_thread *api)
+{
+  size_t program_calls = 0;
+  for (uint32_t e = 0; e < api->count; e++) {
+    program_calls += is_program_call(api, e);
+  }
+  bool program = program_calls > 0;
+  size_t all = program ? program_calls : api->count, best = 0;
+  int64_t best_room = 0;
+  const uint32_t wanted[] = {program ? XP_NAME_THUNKS : XP_NAME_POOL_TASK, 0};
+  for (size_t w = 0; w < 2 && best * 2 <= all; w++) {
+    for (size_t i = 0; i < links->threads->count; i++) {
+      const xp_thread *t = &links->threads->threads[i];
+      if (t->is_api || t->host != api->host || t->count == 0) {
+        continue;
+      }
+      int64_t room;
+      size_t count = contained_calls(links, api, t, program, wanted[w], &room);
+      if (count > best || (count == best && count && room < best_room)) {
+        best = count;
+        best_room = room;
+        api->partner = t->index;
+      }
+    }
+  }
+  if (best * 2 <= all) {
+    api->partner = api->index;
+  }
+}

@@ -1,0 +1,27 @@
+/* Collecting what links host and devices: ids on events, execute calls, API threads.  Shared by links.c and link_ids.c. */
+#ifndef XP_ANALYZE_LINK_IDS_H
+#define XP_ANALYZE_LINK_IDS_H
+
+#include "analyze/links.h"
+
+static inline uint64_t xp_link_key(uint32_t host, uint64_t id)
+{
+  return (id + 1) * 0x9e3779b97f4a7c15u ^ ((uint64_t)host << 56);
+}
+
+/* An execute event, by the lists alone. */
+static inline bool xp_entry_is_dispatch(const xp_thread *t, uint32_t entry)
+{
+  return (t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] == XP_CAUSE_DISPATCH;
+}
+
+/* Run events and API calls of a thread. */
+void xp_link_ids_collect(xp_links *links, const xp_thread *thread);
+
+/* Marks outermost execute events, and those of them that count as execute calls. */
+void xp_calls_mark(const xp_links *links, xp_thread *thread);
+
+/* Finds the thread that an API thread ("Host Threads/N") belongs to. */
+void xp_api_partner_find(const xp_links *links, xp_thread *api);
+
+#endif
