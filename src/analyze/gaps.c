@@ -261,7 +261,10 @@ static void answer(void *context)
     add_evidence(an, q->out, "trigger", gap->trigger_thread, gap->trigger_entry, xp_entry_start(t, gap->trigger_entry));
   }
   add_evidence(an, q->out, "cause", parts.longest_thread, parts.longest_entry, parts.longest_at_ps);
-  if (launch && gap->where != XP_WHERE_TAIL) {
+  if (launch && gap->where != XP_WHERE_TAIL && launch->call != XP_NONE) {
+    const xp_api_call *call = &an->links.calls[launch->call];
+    add_evidence(an, q->out, "launch", call->thread, call->entry, launch->start_ps);
+  } else if (launch && gap->where != XP_WHERE_TAIL) {
     add_evidence(an, q->out, "launch", launch->thread, launch->entry, launch->start_ps);
   }
 }

@@ -87,7 +87,7 @@ static int64_t latest_launch(const xp_analysis *an, uint32_t host, int64_t after
   *behind = 0;
   for (size_t i = 0; i < an->links.asked_count; i++) {
     const xp_launch *l = &an->links.launches[an->links.asked[i]];
-    if (l->host == host) {
+    if (xp_launch_host(&an->links, l) == host) {
       latest = l->start_ps > latest ? l->start_ps : latest;
       *behind += l->start_ps > after;
     }

@@ -108,7 +108,6 @@ static void follow(const xp_links *links, xp_launch *launch)
 
 static uint32_t add_launch(xp_links *links, xp_launch launch)
 {
-  launch.host = links->threads->threads[launch.thread].host;
   follow(links, &launch);
   links->launches = xp_arena_grow(links->arena, links->launches, links->launch_count, &links->launch_capacity,
                                   sizeof *links->launches);
@@ -135,7 +134,7 @@ static uint32_t find_launch(const xp_links *links, uint32_t thread, uint32_t ent
 
 static xp_launch launch_at(const xp_thread *t, uint32_t entry, int64_t start_ps)
 {
-  return (xp_launch){.thread = t->index, .entry = entry, .start_ps = start_ps, .return_ps = xp_entry_end(t, entry)};
+  return (xp_launch){.thread = t->index, .call = XP_NONE, .entry = entry, .start_ps = start_ps, .return_ps = xp_entry_end(t, entry)};
 }
 
 /* The launch of the execute event around an event of a thread; of the event itself if there is none. */
@@ -285,6 +284,7 @@ uint32_t xp_links_by_correlation(xp_links *links, uint32_t host, uint64_t correl
   uint32_t found = xp_map_get(&links->launch_of_entry, key);
   if (found == XP_NONE) {
     found = add_launch(links, (xp_launch){.thread = t->index,
+                                          .call = (uint32_t)(call - links->calls),
                                           .entry = XP_NONE,
                                           .start_ps = start,
                                           .return_ps = xp_entry_end(api, call->entry)});

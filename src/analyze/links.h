@@ -17,8 +17,8 @@ typedef struct {
 } xp_hop;
 
 typedef struct {
-  uint32_t host;
   uint32_t thread;
+  uint32_t call;      /* the API call, where it lies in no execute event; else XP_NONE */
   uint32_t entry;     /* of the outermost execute event; XP_NONE for an API call outside of one */
   uint16_t hop_count; /* at least 1 */
   bool own;           /* no other thread's execute call asked for it */
@@ -72,6 +72,11 @@ typedef struct {
   uint32_t *asked;     /* launches of execute calls that no other thread asked for, by start, of all hosts */
   size_t asked_count;
 } xp_links;
+
+static inline uint32_t xp_launch_host(const xp_links *links, const xp_launch *launch)
+{
+  return links->threads->threads[launch->thread].host;
+}
 
 /* Collects execute calls, API calls and run ids of all threads, finds the partner of API threads, and the hops. */
 void xp_links_build(xp_links *links, xp_threads *threads, xp_arena *arena);

@@ -41,7 +41,7 @@ static uint32_t *calls_of(xp_analysis *an, uint32_t host, size_t *count)
   uint32_t *calls = xp_arena_array(an->arena, an->links.asked_count, sizeof *calls);
   *count = 0;
   for (size_t i = 0; i < an->links.asked_count; i++) {
-    if (an->links.launches[an->links.asked[i]].host == host) {
+    if (xp_launch_host(&an->links, &an->links.launches[an->links.asked[i]]) == host) {
       calls[(*count)++] = an->links.asked[i];
     }
   }

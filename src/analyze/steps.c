@@ -143,7 +143,7 @@ uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps)
 
 uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch)
 {
-  return launch ? xp_steps_at(an, launch->host, launch->asked_ps) : XP_NONE;
+  return launch ? xp_steps_at(an, xp_launch_host(&an->links, launch), launch->asked_ps) : XP_NONE;
 }
 
 /* Annotated steps are those in which a run was asked for; other steps are the device's own time. */
