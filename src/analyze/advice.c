@@ -17,23 +17,28 @@ typedef struct {
 } cause_advice;
 
 static const cause_advice by_cause[] = {
-    {XP_CAUSE_COMPILE, "Compile what `%.*s` runs before the loop (a warm-up step), or keep a persistent compilation cache.",
+    {XP_CAUSE_COMPILE,
+     "Compile what `%.*s` runs before the loop (a warm-up step), or keep a persistent compilation cache.",
      "Compile before the loop (a warm-up step), or keep a persistent compilation cache."},
-    {XP_CAUSE_VALUE_REQUEST, "Do not ask for the value in `%.*s`, or ask later: keep it on the device, read every N steps.",
+    {XP_CAUSE_VALUE_REQUEST,
+     "Do not ask for the value in `%.*s`, or ask later: keep it on the device, read every N steps.",
      "Do not ask for values in the loop, or ask later: keep them on the device, read every N steps."},
     {XP_CAUSE_UPLOAD, "Upload ahead of time in `%.*s`: prefetch the next batch while the device works.",
      "Upload ahead of time: prefetch the next batch while the device works."},
     {XP_CAUSE_INPUT, "Get input ahead of time (`%.*s`): prefetch, more loader workers, or a background thread.",
      "Get input ahead of time: prefetch, more loader workers, or a background thread."},
-    {XP_CAUSE_HOST, "Move the work of `%.*s` off the critical path: to another thread, onto the device, or behind the next launch.",
+    {XP_CAUSE_HOST,
+     "Move the work of `%.*s` off the critical path: to another thread, onto the device, or behind the next launch.",
      "Annotate the host's code, so that its work has a name, and capture again."},
     {XP_CAUSE_DISPATCH, "Make fewer or larger execute calls in `%.*s`: each call costs the host time.",
      "Make fewer or larger execute calls: each call costs the host time."},
-    {XP_CAUSE_LAUNCH, "Launch further ahead, or in larger programs, around `%.*s`: the calls return, the device starts late.",
+    {XP_CAUSE_LAUNCH,
+     "Launch further ahead, or in larger programs, around `%.*s`: the calls return, the device starts late.",
      "Launch further ahead, or in larger programs: the calls return, the device starts late."},
     {XP_CAUSE_WAIT, "Do not wait for the device in `%.*s` before the next launch.",
      "Do not wait for the device before the next launch."},
-    {XP_CAUSE_UNKNOWN, "Annotate the program (steps and scopes) and capture again: the host shows no event here (`%.*s`).",
+    {XP_CAUSE_UNKNOWN,
+     "Annotate the program (steps and scopes) and capture again: the host shows no event here (`%.*s`).",
      "Annotate the program (steps and scopes) and capture again: the host shows no event in these gaps."},
     {XP_CAUSE_IN_PROGRAM, "Nobody on the host can help here: the program itself has holes (`%.*s`); look at its ops.",
      "Nobody on the host can help here: the program itself has holes; look at its ops."},
@@ -116,7 +121,8 @@ static double share_of_run(const xp_reading *r, int64_t ps)
 
 static xp_str seen(xp_analysis *an, const group *g, xp_str what)
 {
-  return xp_text(an, "%zu gap%s, %.3f ms: %.*s", g->gaps, g->gaps == 1 ? "" : "s", (double)g->ps / 1e9, XP_STR_ARG(what));
+  return xp_text(an, "%zu gap%s, %.3f ms: %.*s", g->gaps, g->gaps == 1 ? "" : "s", (double)g->ps / 1e9,
+                 XP_STR_ARG(what));
 }
 
 static bool recompiles(const xp_counters *c)
@@ -143,13 +149,18 @@ static void advise_trigger(xp_analysis *an, const group *g)
   double share = share_of_run(an->reading, g->ps);
   if (g->row.trigger == XP_TRIGGER_VALUE_REQUEST) {
     advise(an, share,
-           xp_text(an, "Avoid the reads%.*s (.item(), .nonzero(), .cpu(), float(), printing a tensor): keep the value on the device.",
+           xp_text(an,
+                   "Avoid the reads%.*s (.item(), .nonzero(), .cpu(), float(), printing a tensor): keep the value on "
+                   "the device.",
                    XP_STR_ARG(where)),
            seen(an, g, xp_text(an, "they began with a value that was read back%.*s", XP_STR_ARG(where))));
   } else {
     advise(an, share,
-           xp_text(an, "Let the host run ahead: it waits for the device%.*s before it prepares the next program.", XP_STR_ARG(where)),
-           seen(an, g, xp_text(an, "the host had waited%.*s until the device was done, then began its own work", XP_STR_ARG(where))));
+           xp_text(an, "Let the host run ahead: it waits for the device%.*s before it prepares the next program.",
+                   XP_STR_ARG(where)),
+           seen(an, g,
+                xp_text(an, "the host had waited%.*s until the device was done, then began its own work",
+                        XP_STR_ARG(where))));
   }
 }
 
@@ -164,10 +175,12 @@ static void advise_tracing(xp_analysis *an)
     }
   }
   if (share_of_run(r, g.ps) >= NOTABLE_SHARE) {
-    advise(an, share_of_run(r, g.ps),
-           xp_str_c("Tracing itself is the limit; no rearranging of the loop removes it. What helps: bigger graphs (larger "
-                    "batches, several steps in one graph), a scan over layers, fewer operations."),
-           seen(an, &g, xp_str_c("the host built the graph all the time and asked for no value since the launch before")));
+    advise(
+        an, share_of_run(r, g.ps),
+        xp_str_c(
+            "Tracing itself is the limit; no rearranging of the loop removes it. What helps: bigger graphs (larger "
+            "batches, several steps in one graph), a scan over layers, fewer operations."),
+        seen(an, &g, xp_str_c("the host built the graph all the time and asked for no value since the launch before")));
   }
 }
 
@@ -177,10 +190,12 @@ static void advise_names(xp_analysis *an)
   if (r->names.gate != XP_GATE_OFF) {
     return;
   }
-  advise(an, -1,
-         xp_str_c("Switch names on and capture again: set XLA_HLO_DEBUG=1 (or XLA_IR_DEBUG=1) before the program starts. "
-                  "Then device time shows your scopes, and tracing can be told from other host work."),
-         xp_text(an, "the host entered %zu scopes of yours, and no device operation carries one", r->names.host_only_count));
+  advise(
+      an, -1,
+      xp_str_c("Switch names on and capture again: set XLA_HLO_DEBUG=1 (or XLA_IR_DEBUG=1) before the program starts. "
+               "Then device time shows your scopes, and tracing can be told from other host work."),
+      xp_text(an, "the host entered %zu scopes of yours, and no device operation carries one",
+              r->names.host_only_count));
 }
 
 static void advise_compiles(xp_analysis *an)
@@ -203,7 +218,8 @@ static void advise_eager(xp_analysis *an)
     eager += c->cuts[i].kind == XP_CUT_EAGER ? c->cuts[i].count : 0;
   }
   if (eager * 2 > all) {
-    advise(an, -1, xp_str_c("Leave eager mode, or wrap the step in torch_xla.compile: operations run one at a time now."),
+    advise(an, -1,
+           xp_str_c("Leave eager mode, or wrap the step in torch_xla.compile: operations run one at a time now."),
            xp_text(an, "%llu of %llu programs were started by single operations, not by a sync or a read",
                    (unsigned long long)eager, (unsigned long long)all));
   }

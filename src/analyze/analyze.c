@@ -76,8 +76,8 @@ static void build_half(void *context, size_t half, int worker)
 {
   xp_analysis *an = context;
   (void)worker;
-  an->half_failed[half] = half == 0 ? !xp_arena_guard(an->device_arena, build_devices, an)
-                                    : !xp_arena_guard(an->arena, build_links, an);
+  an->half_failed[half] =
+      half == 0 ? !xp_arena_guard(an->device_arena, build_devices, an) : !xp_arena_guard(an->arena, build_links, an);
 }
 
 /* Devices with planes need the links of the host; XLA CPU devices do not, and are built beside them. */
@@ -153,7 +153,8 @@ static xp_status compile_input(const char *pattern, regex_t *regex, xp_error *er
   }
   char why[256];
   regerror(code, regex, why, sizeof why);
-  return xp_fail(err, code == REG_ESPACE ? XP_ERR_MEMORY : XP_ERR_USAGE, "\"%s\" is no regular expression: %s.", pattern, why);
+  return xp_fail(err, code == REG_ESPACE ? XP_ERR_MEMORY : XP_ERR_USAGE, "\"%s\" is no regular expression: %s.",
+                 pattern, why);
 }
 
 xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *options, xp_reading **reading, xp_error *err)

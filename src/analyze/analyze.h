@@ -67,7 +67,8 @@ typedef struct {
   int64_t start_ps, dur_ps;
 } xp_evidence;
 
-/* What there is to tell of one gap beside its cause; computed when it is asked for, since there can be very many gaps. */
+/* What there is to tell of one gap beside its cause; computed when it is asked for, since there can be very many gaps.
+ */
 typedef struct {
   xp_work_name before, after;
   xp_part *parts;
@@ -78,19 +79,19 @@ typedef struct {
 
 typedef struct {
   int64_t start_ps, dur_ps;
-  xp_str scope;         /* of the largest part with the cause */
-  xp_str trigger_scope; /* in which the read or wait began; empty without a trigger */
-  int64_t unknown_ps;   /* of its parts, those of cause unknown */
-  int64_t profiler_ps;  /* and those of the profiler itself: no part of the run */
-  uint32_t device;      /* index into xp_reading.devices */
-  uint32_t step;        /* index into xp_reading.steps, XP_NONE if none */
-  uint32_t launch;      /* of the work that follows (tail: that came before); XP_NONE if not known */
+  xp_str scope;                           /* of the largest part with the cause */
+  xp_str trigger_scope;                   /* in which the read or wait began; empty without a trigger */
+  int64_t unknown_ps;                     /* of its parts, those of cause unknown */
+  int64_t profiler_ps;                    /* and those of the profiler itself: no part of the run */
+  uint32_t device;                        /* index into xp_reading.devices */
+  uint32_t step;                          /* index into xp_reading.steps, XP_NONE if none */
+  uint32_t launch;                        /* of the work that follows (tail: that came before); XP_NONE if not known */
   uint32_t trigger_thread, trigger_entry; /* the read, wait or compile; XP_NONE without a trigger */
   xp_where where : 8;
   xp_cause cause : 8;
   xp_trigger trigger : 8;
-  bool ranked;          /* false: a lead-in or tail that says nothing about the program */
-  bool tracing_bound;   /* cause tracing, trigger none, and no read or wait since the previous launch */
+  bool ranked;                   /* false: a lead-in or tail that says nothing about the program */
+  bool tracing_bound;            /* cause tracing, trigger none, and no read or wait since the previous launch */
   const xp_gap_details *details; /* NULL: xp_gap_explain computes them */
 } xp_gap;
 
@@ -100,24 +101,24 @@ typedef struct {
   xp_str model;  /* "TPU v5 lite", "AMD"; may be empty */
   xp_device_kind kind;
   int64_t ordinal;
-  bool has_window;     /* false: no work and no copies; the times below are 0 */
+  bool has_window; /* false: no work and no copies; the times below are 0 */
   int64_t window_ps[2];
   int64_t busy_ps, copy_ps, idle_ps;
   int64_t lead_in_ps, tail_ps; /* 0 without a session */
   bool has_lead_in, has_tail;
-  int64_t session_ps;  /* session length without the profiler's own time, the base of shares; 0 without a session */
-  size_t gap_count;    /* inside, at least the minimum */
-  size_t short_count;  /* inside, below the minimum */
+  int64_t session_ps; /* session length without the profiler's own time, the base of shares; 0 without a session */
+  size_t gap_count;   /* inside, at least the minimum */
+  size_t short_count; /* inside, below the minimum */
   int64_t short_ps;
   size_t work_count, copy_count, untimed, stray;
   int64_t collective_ps, collective_wait_ps;
-  size_t launches, runs;             /* as far as they can be counted for the device */
-  size_t runs_without_launch;        /* began before the session, or launched by what the capture does not show */
-  bool ends_early;                   /* launches go on, its events do not */
+  size_t launches, runs;      /* as far as they can be counted for the device */
+  size_t runs_without_launch; /* began before the session, or launched by what the capture does not show */
+  bool ends_early;            /* launches go on, its events do not */
 } xp_device;
 
-/* Whole gaps summed by (cause, trigger, scope, trigger_scope, where), less the profiler's own time in lead-ins and tails;
- * inside rows and the short row add up to idle. */
+/* Whole gaps summed by (cause, trigger, scope, trigger_scope, where), less the profiler's own time in lead-ins and
+ * tails; inside rows and the short row add up to idle. */
 typedef struct {
   xp_cause cause;
   xp_trigger trigger;
@@ -140,9 +141,9 @@ typedef struct {
   bool has_num;
   int64_t num;
   int64_t start_ps, dur_ps;
-  bool complete;        /* false: the session cuts it */
-  int64_t busy_ps;      /* mean over the devices of its host of the work that it launched */
-  int64_t *device_busy_ps; /* for every device of xp_reading.devices */
+  bool complete;                          /* false: the session cuts it */
+  int64_t busy_ps;                        /* mean over the devices of its host of the work that it launched */
+  int64_t *device_busy_ps;                /* for every device of xp_reading.devices */
   int64_t device_start_ps, device_end_ps; /* first start and last end of the work that it launched; equal: none */
   uint64_t counters[XP_COUNTER_COUNT];
 } xp_step;
@@ -189,14 +190,14 @@ typedef struct {
   size_t steps;                               /* complete steps that they are counted over */
   uint64_t compiles_after_first;              /* within steps after the first of each name */
   size_t steps_after_first;
-  xp_str main_step;                           /* the name of steps that take most time; empty without steps */
-  double programs_per_step;                   /* executes in a complete step of that name, on average */
-  double reads_per_step;                      /* and reads */
+  xp_str main_step;         /* the name of steps that take most time; empty without steps */
+  double programs_per_step; /* executes in a complete step of that name, on average */
+  double reads_per_step;    /* and reads */
   xp_scope_counters *by_scope;
   size_t by_scope_count;
   xp_cut_point *cuts;
   size_t cut_count;
-  uint64_t launches, executions;              /* over all hosts: launch calls, runs on devices */
+  uint64_t launches, executions; /* over all hosts: launch calls, runs on devices */
   uint64_t launches_without_execution, executions_without_launch;
 } xp_counters;
 
@@ -210,16 +211,16 @@ typedef struct {
 typedef enum { XP_OPS_BY_OP, XP_OPS_BY_SCOPE, XP_OPS_BY_CATEGORY, XP_OPS_BY_MODULE, XP_OPS_BY_SOURCE } xp_ops_by;
 
 typedef struct {
-  xp_str scope;  /* whole path, "a/b" */
-  int64_t ps;    /* with the scopes inside */
+  xp_str scope; /* whole path, "a/b" */
+  int64_t ps;   /* with the scopes inside */
   int64_t self_ps;
-  uint64_t ops;  /* executions, with the scopes inside */
+  uint64_t ops; /* executions, with the scopes inside */
 } xp_scope_row;
 
 typedef struct {
   int64_t device_ps, named_ps, unnamed_ps; /* self time of device work */
   int64_t mixed_ps;                        /* of fusions whose names lie in more than one scope: not split by a guess */
-  xp_scope_row *scopes; /* a parent before its children; siblings by time */
+  xp_scope_row *scopes;                    /* a parent before its children; siblings by time */
   size_t scope_count;
   xp_str *host_only, *device_only;
   size_t host_only_count, device_only_count;
@@ -241,14 +242,14 @@ typedef struct {
   int64_t min_gap_ps;
   xp_device *devices; /* of all hosts; those without work and copies last */
   size_t device_count;
-  xp_gap *gaps;       /* by device, then start; lead-ins and tails where the device has them */
+  xp_gap *gaps; /* by device, then start; lead-ins and tails where the device has them */
   size_t gap_count;
   xp_cause_row *causes; /* largest first */
   size_t cause_count;
   int64_t idle_ps, explained_ps; /* of all devices */
   xp_clock_status clock;
   int64_t clock_aligned_ps;
-  xp_step *steps;     /* by start */
+  xp_step *steps; /* by start */
   size_t step_count;
   xp_step_source step_source;
   xp_str step_reason; /* why there are none */
@@ -260,36 +261,37 @@ typedef struct {
   xp_names names;
   int64_t ops_total_ps, ops_attributed_ps;
   const xp_metrics_report *metrics; /* beside the capture or given; NULL */
-  xp_str verdict;     /* one or two sentences */
+  xp_str verdict;                   /* one or two sentences */
   xp_advice *advice;
   size_t advice_count;
-  xp_str *warnings;   /* whole sentences */
+  xp_str *warnings; /* whole sentences */
   size_t warning_count;
   struct xp_work_table *work;   /* for xp_reading_ops */
   struct xp_analysis *analysis; /* for xp_gap_explain */
 } xp_reading;
 
 typedef struct {
-  int64_t min_gap_ps;       /* 0: 1 us */
-  const char *input_regex;  /* POSIX extended: further event names of class input; NULL */
-  const char *device;       /* only devices of this name; NULL */
-  int64_t from_ps, to_ps;   /* only gaps and steps that overlap this time; to 0: no limit */
-  const char *step;         /* only what belongs to this step: "NAME" or "NAME:NUM"; NULL */
+  int64_t min_gap_ps;               /* 0: 1 us */
+  const char *input_regex;          /* POSIX extended: further event names of class input; NULL */
+  const char *device;               /* only devices of this name; NULL */
+  int64_t from_ps, to_ps;           /* only gaps and steps that overlap this time; to 0: no limit */
+  const char *step;                 /* only what belongs to this step: "NAME" or "NAME:NUM"; NULL */
   const xp_metrics_report *metrics; /* borrowed; NULL: none */
-  bool raw_names;           /* do not fold ".N" and jvp() */
+  bool raw_names;                   /* do not fold ".N" and jvp() */
   const xp_progress *progress;
 } xp_analyze_options;
 
 /* Reads a capture.  The capture and the options' metrics must outlive the reading; the caller frees with
- * xp_reading_free.  Errors: XP_ERR_MEMORY; XP_ERR_USAGE for a bad regex or an unknown device or step (the text lists the
- * known ones). */
+ * xp_reading_free.  Errors: XP_ERR_MEMORY; XP_ERR_USAGE for a bad regex or an unknown device or step (the text lists
+ * the known ones). */
 xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *options, xp_reading **reading, xp_error *err);
 
 void xp_reading_free(xp_reading *reading);
 
 /* The details of a gap: gap->details, or computed into an arena that the caller owns (and may clear for the next gap).
  * Parts add up to gap->dur_ps.  XP_ERR_MEMORY when memory is out.  One thread at a time. */
-xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details, xp_error *err);
+xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details,
+                         xp_error *err);
 
 /* Device work grouped; rows by self time.  Memory comes from the reading's arena; XP_ERR_MEMORY when it is out.
  * total = sum of the self times of all rows. */

@@ -1,4 +1,5 @@
-/* Summing whole gaps by (cause, trigger, scope, trigger scope, where), so that the rows inside the windows add up to idle. */
+/* Summing whole gaps by (cause, trigger, scope, trigger scope, where), so that the rows inside the windows add up to
+ * idle. */
 #include "analyze/internal.h"
 
 #include <stdlib.h>
@@ -9,10 +10,34 @@ typedef struct {
   size_t capacity;
 } group;
 
-static int by_length(const void *a, const void *b)
+/* The k-th smallest value; puts smaller ones before it and larger ones behind it. */
+static int64_t select_value(int64_t *values, size_t count, size_t k)
 {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
+  size_t low = 0, high = count;
+  while (high - low > 1) {
+    int64_t pivot = values[low + (high - low) / 2];
+    size_t less = low, more = high, at = low;
+    while (at < more) { /* three parts: below, equal to, and above the pivot */
+      int64_t v = values[at];
+      if (v < pivot) {
+        values[at++] = values[less];
+        values[less++] = v;
+      } else if (v > pivot) {
+        values[at] = values[--more];
+        values[more] = v;
+      } else {
+        at++;
+      }
+    }
+    if (k < less) {
+      high = less;
+    } else if (k >= more) {
+      low = more;
+    } else {
+      return pivot;
+    }
+  }
+  return values[low];
 }
 
 static int larger_first(const void *a, const void *b)
@@ -77,6 +102,7 @@ void xp_causes_sum(xp_analysis *an)
     to->lengths = xp_arena_grow(an->arena, to->lengths, to->row.gaps, &to->capacity, sizeof *to->lengths);
     int64_t ps = gap->where == XP_WHERE_INSIDE ? gap->dur_ps : gap->dur_ps - gap->profiler_ps;
     to->lengths[to->row.gaps++] = ps;
+    to->row.longest_ps = ps > to->row.longest_ps ? ps : to->row.longest_ps;
     to->row.ps += ps;
   }
   groups = xp_arena_grow(an->arena, groups, count, &capacity, sizeof *groups);
@@ -87,9 +113,7 @@ void xp_causes_sum(xp_analysis *an)
   r->cause_count = count;
   for (size_t i = 0; i < count; i++) {
     if (groups[i].lengths) {
-      qsort(groups[i].lengths, groups[i].row.gaps, sizeof(int64_t), by_length);
-      groups[i].row.longest_ps = groups[i].lengths[groups[i].row.gaps - 1];
-      groups[i].row.median_ps = groups[i].lengths[groups[i].row.gaps / 2];
+      groups[i].row.median_ps = select_value(groups[i].lengths, groups[i].row.gaps, groups[i].row.gaps / 2);
     }
     int64_t whole = groups[i].row.where == XP_WHERE_INSIDE ? r->idle_ps : session_ps;
     groups[i].row.share = whole ? (double)groups[i].row.ps / (double)whole : 0;

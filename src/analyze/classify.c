@@ -1,18 +1,18 @@
 /* What context says of a host event: which are annotations of the user, and which of those are tracing.
  *
- * The lists of event_classes.c know names; this pass knows neighbours.  A PjitFunction that holds lowering events traces,
- * otherwise it dispatches.  A scope of the user is tracing when it names an instruction that ran (a lazy program runs
- * nothing while it traces), or while gradients are built on an autograd thread.
+ * The lists of event_classes.c know names; this pass knows neighbours.  A PjitFunction that holds lowering events
+ * traces, otherwise it dispatches.  A scope of the user is tracing when it names an instruction that ran (a lazy
+ * program runs nothing while it traces), or while gradients are built on an autograd thread.
  */
 #include "analyze/internal.h"
 #include "analyze/op_names.h"
 
 typedef struct {
   xp_analysis *an;
-  xp_intern ran;       /* scopes and components of scopes of instructions that ran */
-  xp_map programs;     /* hash(host, program) that ran */
-  xp_map backward;     /* of these, those with *_backward instructions without a scope */
-  uint8_t *lowering;   /* by entry of the thread at hand */
+  xp_intern ran;     /* scopes and components of scopes of instructions that ran */
+  xp_map programs;   /* hash(host, program) that ran */
+  xp_map backward;   /* of these, those with *_backward instructions without a scope */
+  uint8_t *lowering; /* by entry of the thread at hand */
   size_t lowering_capacity;
 } state;
 

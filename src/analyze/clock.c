@@ -1,7 +1,7 @@
 /* Clocks: device work cannot start before the call that launched it, nor end after a wait for it returned.
  *
- * The first rule gives a lower bound for the shift of a host's device clock, the second an upper one.  If the lower bound
- * is above zero, all devices of the host are shifted by it; if it is above the upper bound, no shift is right.
+ * The first rule gives a lower bound for the shift of a host's device clock, the second an upper one.  If the lower
+ * bound is above zero, all devices of the host are shifted by it; if it is above the upper bound, no shift is right.
  */
 #include "analyze/internal.h"
 

@@ -1,7 +1,7 @@
 /* Time in collectives, and how much of it a device spent waiting for the last participant to arrive.
  *
- * The n-th execution of an instruction within a run is one occurrence; the occurrences of all devices of a host with the
- * same instruction, run and n belong together.  Clocks of different hosts are not compared.
+ * The n-th execution of an instruction within a run is one occurrence; the occurrences of all devices of a host with
+ * the same instruction, run and n belong together.  Clocks of different hosts are not compared.
  */
 #include "analyze/internal.h"
 

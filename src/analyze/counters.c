@@ -1,7 +1,7 @@
 /* Counting compiles, executes, reads, uploads and syncs: exact, free, and the first thing to read.
  *
- * Nested events of one kind count once, the outermost.  An execute belongs to the scope and step in which it was asked for,
- * however late the pool thread got to it.
+ * Nested events of one kind count once, the outermost.  An execute belongs to the scope and step in which it was asked
+ * for, however late the pool thread got to it.
  */
 #include "analyze/internal.h"
 
@@ -178,7 +178,8 @@ static const xp_step_summary *main_steps(const xp_reading *r)
   const xp_step_summary *best = NULL;
   for (size_t i = 0; i < r->summary_count; i++) {
     const xp_step_summary *s = &r->summaries[i];
-    bool more = !best || (double)s->duration_ps * (double)s->complete > (double)best->duration_ps * (double)best->complete;
+    bool more =
+        !best || (double)s->duration_ps * (double)s->complete > (double)best->duration_ps * (double)best->complete;
     best = s->complete && more ? s : best;
   }
   return best;

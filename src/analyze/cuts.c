@@ -1,7 +1,7 @@
 /* Cut points: what ended a lazy program's graph and started an execute.
  *
- * Only torch_xla's kind of runtime has them: under StepMarker the program asked for it; a sync without one belongs to the
- * read that follows it, or, if none follows, to an operation that runs on its own.
+ * Only torch_xla's kind of runtime has them: under StepMarker the program asked for it; a sync without one belongs to
+ * the read that follows it, or, if none follows, to an operation that runs on its own.
  */
 #include "analyze/internal.h"
 
@@ -45,7 +45,8 @@ static bool find_cut(const xp_analysis *an, const xp_launch *launch, xp_cut_poin
 {
   const xp_thread *t = &an->threads.threads[xp_launch_asker(launch)];
   uint32_t marker = XP_NONE, sync = XP_NONE;
-  for (uint32_t e = xp_thread_innermost(t, launch->asked_ps); e != XP_NONE; e = xp_thread_outer(t, e, launch->asked_ps)) {
+  for (uint32_t e = xp_thread_innermost(t, launch->asked_ps); e != XP_NONE;
+       e = xp_thread_outer(t, e, launch->asked_ps)) {
     uint32_t flags = flags_of(an, t, e);
     marker = flags & XP_NAME_SYNC ? e : marker;
     sync = flags & XP_NAME_LAZY_SYNC ? e : sync;
@@ -77,8 +78,7 @@ static void add_cut(xp_analysis *an, const xp_cut_point *cut, size_t *capacity, 
 {
   xp_counters *out = &an->reading->counters;
   size_t i = 0;
-  while (i < out->cut_count &&
-         !(out->cuts[i].kind == cut->kind && xp_str_eq(out->cuts[i].scope, cut->scope))) {
+  while (i < out->cut_count && !(out->cuts[i].kind == cut->kind && xp_str_eq(out->cuts[i].scope, cut->scope))) {
     i++;
   }
   if (i == out->cut_count) {

@@ -61,8 +61,8 @@ static xp_role tpu_role(xp_str op)
   return xp_op_is_infeed(op) ? XP_ROLE_INFEED : xp_op_is_idle(op) ? XP_ROLE_TRANSFER : XP_ROLE_WORK;
 }
 
-static uint32_t op_of_meta(xp_device_builder *b, uint32_t host, const xp_plane *plane, uint32_t meta_index, xp_stats stats,
-                           bool ops_line, bool copies)
+static uint32_t op_of_meta(xp_device_builder *b, uint32_t host, const xp_plane *plane, uint32_t meta_index,
+                           xp_stats stats, bool ops_line, bool copies)
 {
   const xp_event_meta *meta = &plane->event_meta[meta_index];
   xp_device_stats s;
@@ -85,7 +85,8 @@ static void read_op_line(xp_device_builder *b, xp_device_data *d, const xp_line 
       continue;
     }
     if (!op_of[m]) {
-      op_of[m] = op_of_meta(b, d->host, plane, m, xp_event_stats(&cursor, i), ops_line, d->kind == XP_DEVICE_CUSTOM) + 1;
+      op_of[m] =
+          op_of_meta(b, d->host, plane, m, xp_event_stats(&cursor, i), ops_line, d->kind == XP_DEVICE_CUSTOM) + 1;
     }
     xp_device_count_work(d, b->all->ops[op_of[m] - 1].role);
     xp_lane_add(b->all, lane, i, op_of[m] - 1);
@@ -94,10 +95,20 @@ static void read_op_line(xp_device_builder *b, xp_device_data *d, const xp_line 
 
 static bool is_shown_line(xp_str name)
 {
-  static const char *const others[] = {"Steps", "XLA Modules", "Framework Name Scope", "Framework Ops", "Source code",
-                                       "Launch Stats", "_counters_", "Async XLA Ops", "XLA TraceMe",
-                                       "Sparse Core Steps", "Sparse Core Modules", "Host Offload Ops",
-                                       "Tensor Core Sync Flag", "Sparse Core Syncs"};
+  static const char *const others[] = {"Steps",
+                                       "XLA Modules",
+                                       "Framework Name Scope",
+                                       "Framework Ops",
+                                       "Source code",
+                                       "Launch Stats",
+                                       "_counters_",
+                                       "Async XLA Ops",
+                                       "XLA TraceMe",
+                                       "Sparse Core Steps",
+                                       "Sparse Core Modules",
+                                       "Host Offload Ops",
+                                       "Tensor Core Sync Flag",
+                                       "Sparse Core Syncs"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     if (xp_str_is(name, others[i])) {
       return true;
@@ -209,7 +220,8 @@ static void work_from_modules(xp_device_builder *b, uint32_t host)
   }
 }
 
-/* Module names stand in the names of modules and HLO protos, or as values of the stat hlo_module (which are stat names). */
+/* Module names stand in the names of modules and HLO protos, or as values of the stat hlo_module (which are stat
+ * names). */
 static bool detect_lazy(const xp_capture *capture)
 {
   for (size_t h = 0; h < capture->host_count; h++) {

@@ -12,7 +12,7 @@
 typedef enum {
   XP_ROLE_WORK,
   XP_ROLE_COPY,
-  XP_ROLE_INFEED, /* the device waits for input */
+  XP_ROLE_INFEED,  /* the device waits for input */
   XP_ROLE_TRANSFER /* outfeed, send, recv: the device waits for somebody else */
 } xp_role;
 
@@ -27,7 +27,7 @@ typedef struct {
   xp_str module, source;
   uint64_t program;
   bool has_program, names_op, scoped, mixed, collective;
-  bool leaf_input;  /* parameter or constant: does not count as an instruction that ran */
+  bool leaf_input; /* parameter or constant: does not count as an instruction that ran */
 } xp_op;
 
 typedef struct {
@@ -45,12 +45,12 @@ typedef struct {
   int64_t start_ps, end_ps;
   uint64_t run_id;
   bool has_run_id;
-  xp_str name;      /* module, without "(program id)" */
+  xp_str name; /* module, without "(program id)" */
   uint64_t program;
   bool has_program;
   bool has_work;
-  uint32_t launch;  /* index into xp_links.launches, XP_NONE */
-  uint32_t step;    /* index into the steps of the reading, XP_NONE */
+  uint32_t launch; /* index into xp_links.launches, XP_NONE */
+  uint32_t step;   /* index into the steps of the reading, XP_NONE */
 } xp_device_run;
 
 typedef struct {
@@ -62,10 +62,10 @@ typedef struct {
   size_t lane_count, lane_capacity;
   xp_device_run *runs; /* by start */
   size_t run_count, run_capacity;
-  bool module_line;    /* the runs are events of "XLA Modules" */
+  bool module_line; /* the runs are events of "XLA Modules" */
   size_t untimed, stray, work_count, copy_count;
-  bool clock_bad;      /* no shift makes its clock agree with the host's */
-  int64_t shift_ps;    /* added to every time of the device (see clock.c); 0 while lanes are built */
+  bool clock_bad;   /* no shift makes its clock agree with the host's */
+  int64_t shift_ps; /* added to every time of the device (see clock.c); 0 while lanes are built */
 } xp_device_data;
 
 typedef struct {

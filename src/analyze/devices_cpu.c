@@ -1,7 +1,7 @@
 /* XLA CPU devices: there is no plane; ops are host events with hlo_op.
  *
- * An op hands its work to a thread pool and goes on until its marker "end: <op>" (whose _c is the _p of the op) starts, if
- * that is later than the end of its event.  Ops of programs that also run on a device plane are launches, not work.
+ * An op hands its work to a thread pool and goes on until its marker "end: <op>" (whose _c is the _p of the op) starts,
+ * if that is later than the end of its event.  Ops of programs that also run on a device plane are launches, not work.
  * A run of a program is what shares a run_id; without run ids (torch_xla) it begins with the first op after an execute
  * call and ends with its "ThunkExecutor::Execute (wait for completion)".
  *

@@ -1,7 +1,7 @@
 /* GPU planes: kernels and copies on stream lines.
  *
- * A copy is told by its memcpy_details, its name, or the API call that launched it: ROCm copies with a kernel.  A run of a
- * program is the kernels whose launch calls lie in one execute event of the host.
+ * A copy is told by its memcpy_details, its name, or the API call that launched it: ROCm copies with a kernel.  A run
+ * of a program is the kernels whose launch calls lie in one execute event of the host.
  */
 #include "analyze/lanes.h"
 

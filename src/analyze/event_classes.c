@@ -1,7 +1,7 @@
 /* The tables of event_classes.h, and the few lines that search them.
  *
- * Two tables: one gives the class (the first match wins), the other adds flags (all matches).  Names are classified once
- * for each metadata entry, never for each event, so a plain search is fast enough.
+ * Two tables: one gives the class (the first match wins), the other adds flags (all matches).  Names are classified
+ * once for each metadata entry, never for each event, so a plain search is fast enough.
  */
 #include "analyze/event_classes.h"
 
@@ -111,29 +111,71 @@ static const xp_name_pattern forms[] = {
 /* Files of JAX, NumPy, torch and the standard library that stand between a user's line and the runtime.  Frames carry
  * base names only, so a user's file of the same name is taken for a library, too. */
 static const char *const library_frames[] = {
-    "$builtins *",         "$<unknown> *",        "$<frozen *",         "$<string>*",          "$api.py:*",
-    "$array.py:*",         "$array_constructors.py:*", "$abstract_arrays.py:*", "$basearray.py:*", "$compiler.py:*",
-    "$config.py:*",        "$contextlib.py:*",    "$core.py:*",         "$dispatch.py:*",      "$dtypes.py:*",
-    "$functools *",        "$functools.py:*",     "$indexing.py:*",     "$interpreters.py:*",  "$lax.py:*",
-    "$lax_numpy.py:*",     "$linear_util.py:*",   "$literals.py:*",     "$mlir.py:*",          "$named_sharding.py:*",
-    "$numpy *",            "$partial_eval.py:*",  "$pjit.py:*",         "$prng.py:*",          "$profiler.py:*",
-    "$pxla.py:*",          "$random.py:*",        "$sharding_impls.py:*", "$slicing.py:*",     "$source_info_util.py:*",
-    "$stages.py:*",        "$threading.py:*",     "$traceback_util.py:*", "$tree_util.py:*",   "$ufunc_api.py:*",
-    "$ufuncs.py:*",        "$util.py:*",          "$xla_bridge.py:*",   "$_tensor.py:*",       "$functional.py:*",
-    "$module.py:*",        "$torch_xla.py:*",     "$xla_model.py:*",    "$typing.py:*",        "$enum.py:*",
-    "$posixpath.py:*",     "$weakref.py:*",       "$inspect.py:*",
+    "$builtins *",
+    "$<unknown> *",
+    "$<frozen *",
+    "$<string>*",
+    "$api.py:*",
+    "$array.py:*",
+    "$array_constructors.py:*",
+    "$abstract_arrays.py:*",
+    "$basearray.py:*",
+    "$compiler.py:*",
+    "$config.py:*",
+    "$contextlib.py:*",
+    "$core.py:*",
+    "$dispatch.py:*",
+    "$dtypes.py:*",
+    "$functools *",
+    "$functools.py:*",
+    "$indexing.py:*",
+    "$interpreters.py:*",
+    "$lax.py:*",
+    "$lax_numpy.py:*",
+    "$linear_util.py:*",
+    "$literals.py:*",
+    "$mlir.py:*",
+    "$named_sharding.py:*",
+    "$numpy *",
+    "$partial_eval.py:*",
+    "$pjit.py:*",
+    "$prng.py:*",
+    "$profiler.py:*",
+    "$pxla.py:*",
+    "$random.py:*",
+    "$sharding_impls.py:*",
+    "$slicing.py:*",
+    "$source_info_util.py:*",
+    "$stages.py:*",
+    "$threading.py:*",
+    "$traceback_util.py:*",
+    "$tree_util.py:*",
+    "$ufunc_api.py:*",
+    "$ufuncs.py:*",
+    "$util.py:*",
+    "$xla_bridge.py:*",
+    "$_tensor.py:*",
+    "$functional.py:*",
+    "$module.py:*",
+    "$torch_xla.py:*",
+    "$xla_model.py:*",
+    "$typing.py:*",
+    "$enum.py:*",
+    "$posixpath.py:*",
+    "$weakref.py:*",
+    "$inspect.py:*",
 };
 
 static const char *const idle_ops[] = {"infeed", "outfeed", "send", "recv"};
 
 static const char *const collectives[] = {
-    "all-reduce*",     "all-gather*",         "reduce-scatter*",        "all-to-all*",
-    "collective-*",    "ragged-all-to-all*",  "nccl*",                  "rccl*",
+    "all-reduce*",  "all-gather*",        "reduce-scatter*", "all-to-all*",
+    "collective-*", "ragged-all-to-all*", "nccl*",           "rccl*",
 };
 
 static const char *const ignored_device_events[] = {
-    "MemoryAlloc*", "MemoryFree*", "MemAlloc*", "MemFree*", "Memory Alloc*", "Memory Free*", "Mem Alloc*", "Mem Free*",
-    "memory alloc*", "memory free*", "MemoryResidency*",
+    "MemoryAlloc*", "MemoryFree*", "MemAlloc*",     "MemFree*",     "Memory Alloc*",    "Memory Free*",
+    "Mem Alloc*",   "Mem Free*",   "memory alloc*", "memory free*", "MemoryResidency*",
 };
 
 static const char *const copies[] = {"Memcpy*", "memcpy*", "MEMCPY*"};

@@ -95,8 +95,9 @@ xp_status xp_filter_gaps(xp_analysis *an, xp_error *err)
     for (size_t i = 0; i < r->summary_count && i < NAMED; i++) {
       names = comma_list(an, names, r->summaries[i].name);
     }
-    return xp_fail(err, XP_ERR_USAGE, "no step is called \"%s\" (write NAME or NAME:NUMBER). Steps of this capture: %.*s.",
-                   o->step, XP_STR_ARG(or_none(names)));
+    return xp_fail(err, XP_ERR_USAGE,
+                   "no step is called \"%s\" (write NAME or NAME:NUMBER). Steps of this capture: %.*s.", o->step,
+                   XP_STR_ARG(or_none(names)));
   }
   size_t kept = 0;
   for (size_t i = 0; i < r->gap_count; i++) {

@@ -1,7 +1,7 @@
 /* Explaining gaps, lead-ins and tails.
  *
- * There can be hundreds of thousands of gaps, so only what every table needs is kept of each: its launch, cause, trigger
- * and scope.  The rest (xp_gap_explain) is computed again when somebody looks at a gap.
+ * There can be hundreds of thousands of gaps, so only what every table needs is kept of each: its launch, cause,
+ * trigger and scope.  The rest (xp_gap_explain) is computed again when somebody looks at a gap.
  *
  * Launches are found first, by one thread, since that may add to the table of launches.  Causes are found in parallel:
  * nothing is written then but the gaps themselves.
@@ -92,8 +92,8 @@ static void choose_cause(xp_gap *gap, const xp_parts *parts)
   }
 }
 
-/* The launch that a gap is read with; *tail is room for that of a tail, which no launch follows: the thread that asked for
- * the last work is looked at all the time. */
+/* The launch that a gap is read with; *tail is room for that of a tail, which no launch follows: the thread that asked
+ * for the last work is looked at all the time. */
 static const xp_launch *reading_launch(const xp_analysis *an, const xp_gap *gap, xp_launch *tail)
 {
   if (gap->launch == XP_NONE || gap->where != XP_WHERE_TAIL) {
@@ -269,7 +269,8 @@ static void answer(void *context)
   }
 }
 
-xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details, xp_error *err)
+xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details,
+                         xp_error *err)
 {
   request q = {reading->analysis, gap, arena, details};
   if (gap->details) {

@@ -50,7 +50,9 @@ static void check_lines(xp_analysis *an)
     }
   }
   if (untimed) {
-    xp_warn(an, "%zu untimed events (start 0, duration 0) on %zu plane%s (%.*s): they ran, but nobody knows when; they are in no time here",
+    xp_warn(an,
+            "%zu untimed events (start 0, duration 0) on %zu plane%s (%.*s): they ran, but nobody knows when; they are "
+            "in no time here",
             untimed, untimed_planes, untimed_planes == 1 ? "" : "s", XP_STR_ARG(untimed_plane));
   }
   if (stray) {
@@ -66,7 +68,9 @@ static void check_launches(xp_analysis *an)
   const xp_counters *c = &an->reading->counters;
   unsigned long long launches = c->launches, executions = c->executions;
   if (launches && executions == 0) {
-    xp_warn(an, "%llu launches, 0 executions seen: the device's trace is missing (this is not \"100 %% idle\"); capture again with device_tracer_level 1",
+    xp_warn(an,
+            "%llu launches, 0 executions seen: the device's trace is missing (this is not \"100 %% idle\"); capture "
+            "again with device_tracer_level 1",
             launches);
     return;
   }
@@ -75,8 +79,10 @@ static void check_launches(xp_analysis *an)
             (unsigned long long)c->launches_without_execution, launches);
   }
   if (c->executions_without_launch) {
-    xp_warn(an, "%llu of %llu executions have no launch in the capture: launched before it began, or by what it does not show",
-            (unsigned long long)c->executions_without_launch, executions);
+    xp_warn(
+        an,
+        "%llu of %llu executions have no launch in the capture: launched before it began, or by what it does not show",
+        (unsigned long long)c->executions_without_launch, executions);
   }
 }
 
@@ -110,8 +116,10 @@ static void check_early_end(xp_analysis *an)
       continue;
     }
     d->ends_early = true;
-    xp_warn(an, "%.*s has no event after %.3f ms although %zu launches follow: its trace ends early and is read to that point",
-            XP_STR_ARG(d->name), (double)d->window_ps[1] / 1e9, behind);
+    xp_warn(
+        an,
+        "%.*s has no event after %.3f ms although %zu launches follow: its trace ends early and is read to that point",
+        XP_STR_ARG(d->name), (double)d->window_ps[1] / 1e9, behind);
     for (size_t g = 0; g < an->reading->gap_count; g++) {
       xp_gap *gap = &an->reading->gaps[g];
       gap->ranked = gap->ranked && !(gap->device == i && gap->where == XP_WHERE_TAIL);
@@ -134,10 +142,13 @@ static void check_devices(xp_analysis *an)
             empty > 1 ? " .." : "");
   }
   if (an->reading->clock == XP_CLOCK_SHIFTED) {
-    xp_warn(an, "the device clock runs behind the host's: device times were moved by %.3f us, the least that puts no work before its launch",
+    xp_warn(an,
+            "the device clock runs behind the host's: device times were moved by %.3f us, the least that puts no work "
+            "before its launch",
             (double)an->reading->clock_aligned_ps / 1e6);
   } else if (an->reading->clock == XP_CLOCK_INCONSISTENT) {
-    xp_warn(an, "the clocks of host and device contradict each other (no single shift helps): no cause that depends on both is given");
+    xp_warn(an, "the clocks of host and device contradict each other (no single shift helps): no cause that depends on "
+                "both is given");
   }
 }
 

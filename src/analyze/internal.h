@@ -31,11 +31,11 @@ typedef struct xp_analysis {
   size_t warning_capacity, advice_capacity;
   xp_arena *device_arena; /* of xp_devices: they may be built beside the links */
   bool half_failed[2];
-  xp_arena *scratch; /* NULL outside of xp_timelines_build */
-  jmp_buf *escape;   /* where allocations that fail go */
-  xp_intern texts;   /* of xp_text */
+  xp_arena *scratch;                 /* NULL outside of xp_timelines_build */
+  jmp_buf *escape;                   /* where allocations that fail go */
+  xp_intern texts;                   /* of xp_text */
   struct xp_trigger_lists *triggers; /* by thread */
-  bool names_on; /* some device work has a scope */
+  bool names_on;                     /* some device work has a scope */
 } xp_analysis;
 
 /* runs.c: runs of XLA CPU without run ids, and the launch of every run. */
@@ -63,10 +63,12 @@ void xp_gaps_explain(xp_analysis *an);
 
 /* parts.c: where the time of one gap went. */
 typedef struct {
-  xp_arena *arena;    /* of what is booked */
-  bool details;       /* tell events and what waits were for; else parts differ by cause and scope alone */
-  uint32_t *hints;    /* by thread: where the last walk was; NULL: none */
-  size_t run_hint;    /* the same for the runs of the device */
+  xp_arena *arena; /* of what is booked */
+  bool details;    /* tell events and what waits were for; else parts differ by cause and scope alone */
+  uint32_t *hints; /* by thread: where the last walk was; NULL: none */
+  size_t run_hint; /* the same for the runs of the device */
+  xp_str scope;    /* the last scope that was shown, and where it came from */
+  uint32_t scope_thread, scope_entry;
   xp_part *parts;
   size_t count, capacity;
   int64_t *cuts;
@@ -76,8 +78,8 @@ typedef struct {
   int64_t longest_ps, longest_at_ps;
 } xp_parts;
 
-/* Parts of a gap before work with a launch (NULL: unknown), into parts->parts, longest first.  Reads the analysis only: any
- * number of threads, each with parts of its own. */
+/* Parts of a gap before work with a launch (NULL: unknown), into parts->parts, longest first.  Reads the analysis only:
+ * any number of threads, each with parts of its own. */
 void xp_parts_compute(const xp_analysis *an, uint32_t device, xp_span gap, const xp_launch *launch, xp_parts *parts);
 
 /* The device is at work at a time (as far as its gaps of at least the minimum tell). */

@@ -63,7 +63,8 @@ void xp_lane_add_end(xp_devices *all, xp_lane *lane, size_t event, uint32_t op, 
 
 uint32_t xp_device_add_run(xp_devices *all, xp_device_data *device, xp_device_run run)
 {
-  device->runs = xp_arena_grow(all->arena, device->runs, device->run_count, &device->run_capacity, sizeof *device->runs);
+  device->runs =
+      xp_arena_grow(all->arena, device->runs, device->run_count, &device->run_capacity, sizeof *device->runs);
   run.launch = run.step = XP_NONE;
   device->runs[device->run_count] = run;
   return (uint32_t)device->run_count++;

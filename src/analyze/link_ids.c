@@ -1,8 +1,8 @@
 /* Ids on host events, and the two lines of one thread.
  *
- * API calls of a GPU stand on a line of their own ("Host Threads/N", numbered by the kernel) beside the line of the same
- * thread that the runtime writes (numbered by a hash); the two belong together when the execute events of the one contain
- * the program calls of the other.
+ * API calls of a GPU stand on a line of their own ("Host Threads/N", numbered by the kernel) beside the line of the
+ * same thread that the runtime writes (numbered by a hash); the two belong together when the execute events of the one
+ * contain the program calls of the other.
  */
 #include "analyze/link_ids.h"
 

@@ -1,4 +1,5 @@
-/* Collecting what links host and devices: ids on events, execute calls, API threads.  Shared by links.c and link_ids.c. */
+/* Collecting what links host and devices: ids on events, execute calls, API threads.  Shared by links.c and link_ids.c.
+ */
 #ifndef XP_ANALYZE_LINK_IDS_H
 #define XP_ANALYZE_LINK_IDS_H
 

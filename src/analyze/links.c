@@ -31,7 +31,8 @@ static const xp_producer *consumed(const xp_links *links, const xp_thread *t, in
   if (!(t->line->flags & XP_EVENT_FLOW)) {
     return NULL;
   }
-  for (uint32_t e = entry == XP_NONE ? xp_thread_innermost(t, time_ps) : entry; e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
+  for (uint32_t e = entry == XP_NONE ? xp_thread_innermost(t, time_ps) : entry; e != XP_NONE;
+       e = xp_thread_outer(t, e, time_ps)) {
     if (t->line->meta[t->event[e]] & XP_EVENT_FLOW || xp_entry_is_dispatch(t, e)) {
       outermost = e;
     }
@@ -64,8 +65,7 @@ static const xp_producer *asker(const xp_links *links, const xp_thread *t, int64
 {
   const xp_region *region = xp_thread_region(t, time_ps);
   if (region) {
-    const xp_producer *p =
-        xp_threads_producer(links->threads, t->host, THREADPOOL, region->id, region->start_ps);
+    const xp_producer *p = xp_threads_producer(links->threads, t->host, THREADPOOL, region->id, region->start_ps);
     if (p && p->thread != t->index) {
       *from_ps = region->start_ps;
       return p;
@@ -87,9 +87,8 @@ static void follow(const xp_links *links, xp_launch *launch)
     xp_hop *hop = &hops[launch->hop_count++];
     *hop = (xp_hop){thread, INT64_MIN};
     int64_t from;
-    const xp_producer *p = launch->hop_count < XP_MAX_HOPS
-                               ? asker(links, &links->threads->threads[thread], time, entry, &from)
-                               : NULL;
+    const xp_producer *p =
+        launch->hop_count < XP_MAX_HOPS ? asker(links, &links->threads->threads[thread], time, entry, &from) : NULL;
     if (!p) {
       break;
     }
@@ -134,7 +133,8 @@ static uint32_t find_launch(const xp_links *links, uint32_t thread, uint32_t ent
 
 static xp_launch launch_at(const xp_thread *t, uint32_t entry, int64_t start_ps)
 {
-  return (xp_launch){.thread = t->index, .call = XP_NONE, .entry = entry, .start_ps = start_ps, .return_ps = xp_entry_end(t, entry)};
+  return (xp_launch){
+      .thread = t->index, .call = XP_NONE, .entry = entry, .start_ps = start_ps, .return_ps = xp_entry_end(t, entry)};
 }
 
 /* The launch of the execute event around an event of a thread; of the event itself if there is none. */
@@ -160,7 +160,8 @@ static void sort_asked(xp_links *links)
       size_t mid = left + width < n ? left + width : n, right = left + 2 * width < n ? left + 2 * width : n;
       size_t i = left, j = mid;
       for (size_t k = left; k < right; k++) {
-        bool take_left = i < mid && (j >= right || links->launches[from[i]].start_ps <= links->launches[from[j]].start_ps);
+        bool take_left =
+            i < mid && (j >= right || links->launches[from[i]].start_ps <= links->launches[from[j]].start_ps);
         to[k] = take_left ? from[i++] : from[j++];
       }
     }

@@ -1,8 +1,8 @@
 /* Who launched what: execute calls, API calls, and the way back to the thread that asked.
  *
- * A launch is an execute call as the analysis needs it: on which thread it was made, when it returned, and which threads
- * held the chain before.  Time runs backwards along the hops: hop 0 is the launching thread, it holds the chain from
- * its from_ps on; before that hop 1 holds it, and so on; the last one holds it from the beginning.
+ * A launch is an execute call as the analysis needs it: on which thread it was made, when it returned, and which
+ * threads held the chain before.  Time runs backwards along the hops: hop 0 is the launching thread, it holds the chain
+ * from its from_ps on; before that hop 1 holds it, and so on; the last one holds it from the beginning.
  */
 #ifndef XP_ANALYZE_LINKS_H
 #define XP_ANALYZE_LINKS_H
@@ -69,7 +69,7 @@ typedef struct {
   xp_map run_event_of_id; /* hash(host, run id) -> newest; chained by next_run_event */
   uint32_t *next_run_event;
   size_t next_capacity;
-  uint32_t *asked;     /* launches of execute calls that no other thread asked for, by start, of all hosts */
+  uint32_t *asked; /* launches of execute calls that no other thread asked for, by start, of all hosts */
   size_t asked_count;
 } xp_links;
 
@@ -88,7 +88,8 @@ uint32_t xp_links_by_run_id(xp_links *links, uint32_t host, uint64_t run_id, int
 int64_t xp_links_run_start(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal);
 int64_t xp_links_wait_end(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal);
 
-/* The launch that an API call belongs to: the execute event around it, else the call itself; XP_NONE for an unknown id. */
+/* The launch that an API call belongs to: the execute event around it, else the call itself; XP_NONE for an unknown id.
+ */
 uint32_t xp_links_by_correlation(xp_links *links, uint32_t host, uint64_t correlation_id);
 
 /* The launch of the execute event around an entry of a thread, or of the entry itself. */

@@ -39,7 +39,8 @@ static bool unwrap(xp_str *s, const char *prefix)
 /* A component as it is shown; empty if it is dropped. */
 static xp_str shown(xp_str c, bool lazy)
 {
-  while (unwrap(&c, "transpose(jvp(") ? (c.len && c.ptr[c.len - 1] == ')' ? (c.len--, true) : true) : unwrap(&c, "jvp(")) {
+  while (unwrap(&c, "transpose(jvp(") ? (c.len && c.ptr[c.len - 1] == ')' ? (c.len--, true) : true)
+                                      : unwrap(&c, "jvp(")) {
   }
   if ((xp_str_starts(c, "jit(") || xp_str_starts(c, "pjit(")) && c.ptr[c.len - 1] == ')') {
     return xp_str_from(NULL, 0);

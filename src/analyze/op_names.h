@@ -16,8 +16,8 @@ typedef struct {
   bool scoped;  /* every name has a scope (also where mixed leaves none to show) */
 } xp_op_scope;
 
-/* lazy: fold ".N" at the end of components (torch_xla).  raw: keep everything but the last component.  The scope is a slice
- * of the arena or of op_name. */
+/* lazy: fold ".N" at the end of components (torch_xla).  raw: keep everything but the last component.  The scope is a
+ * slice of the arena or of op_name. */
 xp_op_scope xp_op_scope_of(xp_str op_name, bool lazy, bool raw, xp_arena *arena);
 
 #endif

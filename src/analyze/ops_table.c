@@ -1,5 +1,5 @@
-/* Making op descriptors.  The op name comes from tf_op, else from the HLO proto of the program, else from the stat `name`
- * with its prefix (GPU annotations leave out what the names of a module have in common).
+/* Making op descriptors.  The op name comes from tf_op, else from the HLO proto of the program, else from the stat
+ * `name` with its prefix (GPU annotations leave out what the names of a module have in common).
  */
 #include "analyze/ops_table.h"
 
@@ -12,14 +12,30 @@ void xp_device_stats_read(xp_stats stats, xp_device_stats *out)
   while (xp_stats_next(&stats, &s)) {
     xp_str text = xp_stat_text(&s);
     switch (s.key) {
-    case XP_KEY_HLO_OP: out->hlo_op = out->hlo_op.len ? out->hlo_op : text; break;
-    case XP_KEY_TF_OP: out->tf_op = out->tf_op.len ? out->tf_op : text; break;
-    case XP_KEY_NAME: out->name = out->name.len ? out->name : text; break;
-    case XP_KEY_PREFIX: out->prefix = out->prefix.len ? out->prefix : text; break;
-    case XP_KEY_HLO_CATEGORY: out->category = out->category.len ? out->category : text; break;
-    case XP_KEY_SOURCE: out->source = out->source.len ? out->source : text; break;
-    case XP_KEY_HLO_MODULE: out->hlo_module = out->hlo_module.len ? out->hlo_module : text; break;
-    case XP_KEY_MEMCPY_DETAILS: out->has_memcpy = true; break;
+    case XP_KEY_HLO_OP:
+      out->hlo_op = out->hlo_op.len ? out->hlo_op : text;
+      break;
+    case XP_KEY_TF_OP:
+      out->tf_op = out->tf_op.len ? out->tf_op : text;
+      break;
+    case XP_KEY_NAME:
+      out->name = out->name.len ? out->name : text;
+      break;
+    case XP_KEY_PREFIX:
+      out->prefix = out->prefix.len ? out->prefix : text;
+      break;
+    case XP_KEY_HLO_CATEGORY:
+      out->category = out->category.len ? out->category : text;
+      break;
+    case XP_KEY_SOURCE:
+      out->source = out->source.len ? out->source : text;
+      break;
+    case XP_KEY_HLO_MODULE:
+      out->hlo_module = out->hlo_module.len ? out->hlo_module : text;
+      break;
+    case XP_KEY_MEMCPY_DETAILS:
+      out->has_memcpy = true;
+      break;
     case XP_KEY_PROGRAM_ID:
       out->program = out->has_program ? out->program : (uint64_t)xp_stat_int(&s, 0);
       out->has_program = true;
@@ -36,8 +52,11 @@ void xp_device_stats_read(xp_stats stats, xp_device_stats *out)
       out->producer = out->has_producer ? out->producer : s.bits;
       out->has_producer = true;
       break;
-    case XP_KEY_DEVICE_ORDINAL: out->ordinal = out->ordinal < 0 ? xp_stat_int(&s, -1) : out->ordinal; break;
-    default: break;
+    case XP_KEY_DEVICE_ORDINAL:
+      out->ordinal = out->ordinal < 0 ? xp_stat_int(&s, -1) : out->ordinal;
+      break;
+    default:
+      break;
     }
   }
 }
@@ -116,9 +135,8 @@ uint32_t xp_ops_table_add(xp_devices *devices, uint32_t host, const xp_event_met
   op.module = stats->hlo_module;
   op.program = stats->program;
   op.has_program = stats->has_program;
-  const xp_hlo_program *program = stats->has_program && !op.module.len
-                                      ? xp_hlo_program_find(devices->hlo[host], stats->program)
-                                      : NULL;
+  const xp_hlo_program *program =
+      stats->has_program && !op.module.len ? xp_hlo_program_find(devices->hlo[host], stats->program) : NULL;
   op.module = program ? program->module : op.module;
   op.source = source_of(devices, stats, instruction);
   op.names_op = ops_line || stats->hlo_op.len > 0;

@@ -1,4 +1,5 @@
-/* Op descriptors: what the stats of a device event say of the instruction that ran, looked up once for each instruction.
+/* Op descriptors: what the stats of a device event say of the instruction that ran, looked up once for each
+ * instruction.
  */
 #ifndef XP_ANALYZE_OPS_TABLE_H
 #define XP_ANALYZE_OPS_TABLE_H

@@ -1,13 +1,12 @@
 /* Where the time of one gap went: a walk along the chain of threads that led to the next launch.
  *
- * The gap is cut where the one to blame can change: bounds of program runs, ops in which the device waits, the return of
- * the launch call, hand-overs between threads.  Within such a piece either the device alone decides, or the events of one
- * thread do, cut again at their bounds.
+ * The gap is cut where the one to blame can change: bounds of program runs, ops in which the device waits, the return
+ * of the launch call, hand-overs between threads.  Within such a piece either the device alone decides, or the events
+ * of one thread do, cut again at their bounds.
  */
 #include "analyze/walk.h"
 
 #include <stdlib.h>
-
 
 static void cut(xp_walk *w, xp_span gap, int64_t time)
 {
@@ -56,8 +55,8 @@ static size_t runs_before(const xp_walk *w, int64_t time)
 
 enum { RUNS_BACK = 8 };
 
-/* Bounds and returns of the runs that can lie in the gap: from the last one that began before its end backwards.  Runs of
- * a device overlap little, so a few that ended before the gap are enough to stop at. */
+/* Bounds and returns of the runs that can lie in the gap: from the last one that began before its end backwards.  Runs
+ * of a device overlap little, so a few that ended before the gap are enough to stop at. */
 static void cut_at_runs(xp_walk *w, xp_span gap)
 {
   size_t i = runs_before(w, gap.end_ps);
@@ -176,6 +175,7 @@ void xp_parts_compute(const xp_analysis *an, uint32_t device, xp_span gap, const
   xp_walk w = {.an = an, .device = device, .d = &an->devices.devices[device], .launch = launch, .out = parts};
   parts->count = 0;
   parts->longest_ps = 0;
+  parts->scope_thread = parts->scope_entry = XP_NONE;
   parts->longest_thread = parts->longest_entry = XP_NONE;
   cut_gap(&w, gap);
   int64_t from = gap.start_ps;

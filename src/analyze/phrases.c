@@ -6,7 +6,8 @@ typedef struct {
 } phrase;
 
 static const phrase causes[XP_CAUSE_COUNT] = {
-    [XP_CAUSE_IN_PROGRAM] = {"the device stood still inside one program", "the device stood still inside one program (`%.*s`)"},
+    [XP_CAUSE_IN_PROGRAM] = {"the device stood still inside one program",
+                             "the device stood still inside one program (`%.*s`)"},
     [XP_CAUSE_COMPILE] = {"the host compiled", "the host compiled in `%.*s`"},
     [XP_CAUSE_VALUE_REQUEST] = {"the host read a value back", "the host read a value back in `%.*s`"},
     [XP_CAUSE_WAIT] = {"the host waited for a device or a lock", "the host waited for a device or a lock in `%.*s`"},
@@ -15,8 +16,10 @@ static const phrase causes[XP_CAUSE_COUNT] = {
     [XP_CAUSE_INPUT] = {"the next batch was not ready", "the next batch was not ready (`%.*s`)"},
     [XP_CAUSE_DISPATCH] = {"the host was inside the execute call", "the host was inside the execute call in `%.*s`"},
     [XP_CAUSE_HOST] = {"the host did other work", "the host did other work in `%.*s`"},
-    [XP_CAUSE_LAUNCH] = {"the launch took time to reach the device", "the launch took time to reach the device (`%.*s`)"},
-    [XP_CAUSE_UNKNOWN] = {"nothing in the capture says what the host did", "nothing in the capture says what the host did (`%.*s`)"},
+    [XP_CAUSE_LAUNCH] = {"the launch took time to reach the device",
+                         "the launch took time to reach the device (`%.*s`)"},
+    [XP_CAUSE_UNKNOWN] = {"nothing in the capture says what the host did",
+                          "nothing in the capture says what the host did (`%.*s`)"},
     [XP_CAUSE_PROFILER] = {"the profiler itself", "the profiler itself"},
     [XP_CAUSE_SHORT] = {"gaps too short to list", "gaps too short to list"},
 };
@@ -39,17 +42,18 @@ xp_str xp_phrase_cause(xp_analysis *an, const xp_cause_row *row)
   const phrase *p = &causes[row->cause];
   bool says_scope = row->scope.len && row->cause != XP_CAUSE_PROFILER && row->cause != XP_CAUSE_SHORT;
   xp_str what = says_scope ? xp_arena_format(an->arena, p->scoped, XP_STR_ARG(row->scope)) : xp_str_c(p->plain);
-  bool elsewhere = row->trigger == XP_TRIGGER_VALUE_REQUEST && row->trigger_scope.len &&
-                   !xp_str_eq(row->trigger_scope, row->scope);
+  bool elsewhere =
+      row->trigger == XP_TRIGGER_VALUE_REQUEST && row->trigger_scope.len && !xp_str_eq(row->trigger_scope, row->scope);
   xp_str where = elsewhere ? xp_text(an, " in `%.*s`", XP_STR_ARG(row->trigger_scope)) : xp_str_from(NULL, 0);
   bool said = row->cause == XP_CAUSE_WAIT && row->trigger == XP_TRIGGER_WAIT;
-  return xp_text(an, "%.*s%s%.*s%s", XP_STR_ARG(what), said ? "" : triggers[row->trigger], XP_STR_ARG(where), places[row->where]);
+  return xp_text(an, "%.*s%s%.*s%s", XP_STR_ARG(what), said ? "" : triggers[row->trigger], XP_STR_ARG(where),
+                 places[row->where]);
 }
 
 const char *xp_cause_name(xp_cause cause)
 {
-  static const char *const names[XP_CAUSE_COUNT] = {"in_program", "compile", "value_request", "wait",   "upload",
-                                                    "tracing",    "input",   "dispatch",      "host",   "launch",
+  static const char *const names[XP_CAUSE_COUNT] = {"in_program", "compile",  "value_request", "wait", "upload",
+                                                    "tracing",    "input",    "dispatch",      "host", "launch",
                                                     "unknown",    "profiler", "short"};
   return (unsigned)cause < XP_CAUSE_COUNT ? names[cause] : "unknown";
 }

@@ -48,7 +48,6 @@ static uint32_t *calls_of(xp_analysis *an, uint32_t host, size_t *count)
   return calls;
 }
 
-
 static uint32_t new_run(xp_analysis *an, xp_device_data *d, const xp_work *work, int64_t end_ps)
 {
   const xp_op *op = &an->devices.ops[work->op];

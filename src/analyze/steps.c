@@ -1,7 +1,7 @@
 /* Steps: from annotations, else from the Steps line of a device, else from the runs of the main module.
  *
- * Numbers are kept as they are.  A step is complete when the session holds all of it.  Work belongs to the step in which it
- * was asked for, whenever the device got to it.
+ * Numbers are kept as they are.  A step is complete when the session holds all of it.  Work belongs to the step in
+ * which it was asked for, whenever the device got to it.
  */
 #include "analyze/internal.h"
 
@@ -53,10 +53,8 @@ static bool from_device_line(xp_analysis *an, uint32_t host, list *steps)
         continue;
       }
       for (size_t i = 0; i < line->count; i++) {
-        xp_step step = {.host = host,
-                        .name = xp_str_c("step"),
-                        .start_ps = line->start_ps[i],
-                        .dur_ps = xp_event_dur(line, i)};
+        xp_step step = {
+            .host = host, .name = xp_str_c("step"), .start_ps = line->start_ps[i], .dur_ps = xp_event_dur(line, i)};
         step.has_num = xp_str_to_int64(xp_str_trim(xp_event_name(line, i)), &step.num);
         add_step(an, steps, step);
       }
@@ -132,7 +130,8 @@ uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps)
       high = mid;
     }
   }
-  for (size_t back = 0; low > 0 && back < 256; low--, back++) { /* steps hardly overlap but for those of several hosts */
+  for (size_t back = 0; low > 0 && back < 256;
+       low--, back++) { /* steps hardly overlap but for those of several hosts */
     const xp_step *s = &r->steps[low - 1];
     if (s->host == host && s->start_ps + s->dur_ps > time_ps) {
       return (uint32_t)(low - 1);

@@ -1,8 +1,8 @@
 /* Building the outlines of host threads: one pass over the events of every line.
  *
- * Events are sorted by (start, longest first), so a stack gives the nesting: before an event is pushed, what ended at or
- * before its start is popped.  An entry that outlives its parent (which happens where two recorders share a line) keeps
- * that parent; whoever walks outwards skips entries that ended.
+ * Events are sorted by (start, longest first), so a stack gives the nesting: before an event is pushed, what ended at
+ * or before its start is popped.  An entry that outlives its parent (which happens where two recorders share a line)
+ * keeps that parent; whoever walks outwards skips entries that ended.
  */
 #define _GNU_SOURCE
 #include "analyze/threads.h"
@@ -131,7 +131,7 @@ static void push_entry(builder *b, size_t i, xp_name_class class)
   t->overlaps |= b->depth && xp_event_end(t->line, i) > xp_entry_end(t, b->stack[b->depth - 1]);
   t->event[n] = (uint32_t)i;
   t->parent[n] = b->depth ? b->stack[b->depth - 1] : XP_NONE;
-  t->cause[n] = step || class.cause == XP_CAUSE_COUNT ? XP_CAUSE_HOST : (uint8_t)class.cause;
+  t->cause[n] = step || class.cause == XP_CAUSE_COUNT ? XP_CAUSE_HOST : (uint8_t) class.cause;
   t->flags[n] = (uint8_t)((step ? XP_ENTRY_STEP : 0) | (class.flags & XP_NAME_PROFILER ? XP_ENTRY_PROFILER : 0) |
                           (class.flags & XP_NAME_PJIT ? XP_ENTRY_PJIT : 0) |
                           (!step && class.cause != XP_CAUSE_COUNT ? XP_ENTRY_LISTED : 0));
@@ -143,8 +143,8 @@ static void push_entry(builder *b, size_t i, xp_name_class class)
   b->all->any_flags |= class.flags;
 }
 
-/* An event with hlo_op is an op, unless it carries a correlation_id, too: then it is the API call that launches one.  All
- * events of a name are alike. */
+/* An event with hlo_op is an op, unless it carries a correlation_id, too: then it is the API call that launches one.
+ * All events of a name are alike. */
 static bool is_device_op(builder *b, xp_event_cursor *cursor, size_t i)
 {
   uint32_t flags = b->t->line->meta[i];

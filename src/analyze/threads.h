@@ -13,13 +13,13 @@
 
 /* What an entry of an outline is; set when the outline is built, refined by xp_threads_classify. */
 enum {
-  XP_ENTRY_STEP = 1u << 0,       /* a step annotation */
-  XP_ENTRY_SCOPE = 1u << 1,      /* an annotation of the user (also one of input) */
-  XP_ENTRY_CALL = 1u << 2,       /* outermost listed dispatch event, an execute call */
+  XP_ENTRY_STEP = 1u << 0,  /* a step annotation */
+  XP_ENTRY_SCOPE = 1u << 1, /* an annotation of the user (also one of input) */
+  XP_ENTRY_CALL = 1u << 2,  /* outermost listed dispatch event, an execute call */
   XP_ENTRY_PROFILER = 1u << 4,
-  XP_ENTRY_LISTED = 1u << 5,     /* its class comes from the lists alone */
+  XP_ENTRY_LISTED = 1u << 5, /* its class comes from the lists alone */
   XP_ENTRY_OUTER_DISPATCH = 1u << 6,
-  XP_ENTRY_PJIT = 1u << 7        /* PjitFunction(..) */
+  XP_ENTRY_PJIT = 1u << 7 /* PjitFunction(..) */
 };
 
 /* A task that a pool thread ran: from StartRegion to StopRegion. */
@@ -40,12 +40,12 @@ typedef struct {
   uint32_t index; /* of the thread */
   uint32_t host;
   size_t count;
-  uint32_t *event;  /* index of the event in the line */
-  uint32_t *parent; /* entry, XP_NONE at the top */
-  uint8_t *cause;   /* xp_cause; XP_CAUSE_HOST for what has no class */
-  uint8_t *flags;   /* XP_ENTRY_* */
-  uint32_t *scope;  /* innermost scope of the user around (or at) the entry, else step; XP_NONE; set by xp_classify */
-  bool overlaps;    /* some entry outlives its parent, as where two recorders share a line */
+  uint32_t *event;    /* index of the event in the line */
+  uint32_t *parent;   /* entry, XP_NONE at the top */
+  uint8_t *cause;     /* xp_cause; XP_CAUSE_HOST for what has no class */
+  uint8_t *flags;     /* XP_ENTRY_* */
+  uint32_t *scope;    /* innermost scope of the user around (or at) the entry, else step; XP_NONE; set by xp_classify */
+  bool overlaps;      /* some entry outlives its parent, as where two recorders share a line */
   xp_region *regions; /* by start */
   size_t region_count;
   bool has_step, has_frame, has_scope, is_autograd, is_api;
@@ -113,8 +113,8 @@ void xp_thread_index_frames(xp_threads *threads, xp_thread *t);
 /* The innermost Python frame open at a time, of the user's files if there is one; empty without frames. */
 xp_str xp_thread_frame(const xp_threads *threads, const xp_thread *t, int64_t time_ps);
 
-/* Calls visit(context, from, to, frame) for the stretches of [from_ps, to_ps) by innermost user frame (innermost frame of
- * any kind where no user's is open; empty where there is none). */
+/* Calls visit(context, from, to, frame) for the stretches of [from_ps, to_ps) by innermost user frame (innermost frame
+ * of any kind where no user's is open; empty where there is none). */
 void xp_thread_frames(const xp_threads *threads, const xp_thread *t, int64_t from_ps, int64_t to_ps,
                       void (*visit)(void *context, int64_t from_ps, int64_t to_ps, xp_str frame), void *context);
 

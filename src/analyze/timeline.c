@@ -1,8 +1,7 @@
 /* Busy time, copies and gaps of a device.
  *
- * spans  = union of the work on all lanes, less what the device only waits in (infeed, outfeed, send, recv), also where an
- *          op such as a while loop covers that wait;
- * cover  = spans and copies together; gaps are the holes of the cover.
+ * spans  = union of the work on all lanes, less what the device only waits in (infeed, outfeed, send, recv), also where
+ * an op such as a while loop covers that wait; cover  = spans and copies together; gaps are the holes of the cover.
  * Spans are held in an arena of their own that is given back after each device: there can be as many as events.
  */
 #include "analyze/internal.h"

@@ -1,9 +1,9 @@
 /* What made the host late: a read, a wait or a compile on the threads of the chain.
  *
- * A read counts whatever its length, since it drains the device; it must have begun before the launch call returned, and
- * ended in the gap, or shortly before it, or still run.  A wait counts from 50 us on, and only outside of execute calls.
- * Candidates are few beside all events, so each thread has a list of them; of nested ones only the outermost is kept,
- * which began first and ends last.
+ * A read counts whatever its length, since it drains the device; it must have begun before the launch call returned,
+ * and ended in the gap, or shortly before it, or still run.  A wait counts from 50 us on, and only outside of execute
+ * calls. Candidates are few beside all events, so each thread has a list of them; of nested ones only the outermost is
+ * kept, which began first and ends last.
  */
 #include "analyze/internal.h"
 
@@ -82,8 +82,8 @@ static const xp_entry_list *list_of(const xp_trigger_lists *lists, int kind)
   return kind == READS ? &lists->reads : kind == WAITS ? &lists->waits : &lists->compiles;
 }
 
-static bool search(const xp_analysis *an, const xp_launch *launch, int kind, int64_t start_before_ps, int64_t end_from_ps,
-                   xp_trigger_found *out)
+static bool search(const xp_analysis *an, const xp_launch *launch, int kind, int64_t start_before_ps,
+                   int64_t end_from_ps, xp_trigger_found *out)
 {
   int64_t best = INT64_MIN;
   for (int h = 0; h < launch->hop_count; h++) {

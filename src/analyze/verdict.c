@@ -1,7 +1,7 @@
 /* The first line of a report: one or two sentences that answer why the device waited.
  *
- * Recompilation comes first, since the gaps of a program that compiles all the time picture the wrong problem.  Then the
- * cause with most idle time, and the reads that cut a step into pieces.
+ * Recompilation comes first, since the gaps of a program that compiles all the time picture the wrong problem.  Then
+ * the cause with most idle time, and the reads that cut a step into pieces.
  */
 #include "analyze/internal.h"
 #include "analyze/phrases.h"
@@ -24,10 +24,11 @@ static bool recompiles(const xp_counters *c)
 static xp_str compile_sentence(xp_analysis *an)
 {
   const xp_counters *c = &an->reading->counters;
-  return xp_text(an,
-                 "The program still compiles: %llu compiles in %zu steps after the first. Fix that first; the gaps below "
-                 "picture the wrong problem.",
-                 (unsigned long long)c->compiles_after_first, c->steps_after_first);
+  return xp_text(
+      an,
+      "The program still compiles: %llu compiles in %zu steps after the first. Fix that first; the gaps below "
+      "picture the wrong problem.",
+      (unsigned long long)c->compiles_after_first, c->steps_after_first);
 }
 
 /* Idle time that reads triggered, as a share of all ranked idle time, and the scope with most of it. */
@@ -81,8 +82,9 @@ static xp_str reads_sentence(xp_analysis *an)
   }
   const xp_scope_counters *most = reading_scope(c);
   scope = most && most->scope.len ? most->scope : scope;
-  xp_str pieces = an->threads.torch && c->programs_per_step > 1.05 ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
-                                              : xp_str_from(NULL, 0);
+  xp_str pieces = an->threads.torch && c->programs_per_step > 1.05
+                      ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
+                      : xp_str_from(NULL, 0);
   return xp_text(an, " Reads in `%.*s` (%.3g a step)%.*s trigger %.*s of the idle time.", XP_STR_ARG(scope),
                  c->reads_per_step, XP_STR_ARG(pieces), XP_STR_ARG(percent(an, triggered_in(r, scope))));
 }
@@ -165,7 +167,9 @@ void xp_verdict_write(xp_analysis *an)
   const xp_cause_row *row = largest_cause(r);
   if (!any_window(r)) {
     bool launched = r->counters.launches > 0;
-    r->verdict = launched ? xp_text(an, "No device work was recorded, although the host launched %llu programs: capture again with device tracing on.",
+    r->verdict = launched ? xp_text(an,
+                                    "No device work was recorded, although the host launched %llu programs: capture "
+                                    "again with device tracing on.",
                                     (unsigned long long)r->counters.launches)
                           : xp_text(an, "No device work was recorded: nothing can be said about why a device waits.");
   } else if (recompiles(&r->counters)) {

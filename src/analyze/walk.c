@@ -50,11 +50,27 @@ static xp_str pjit_around(const xp_thread *t, uint32_t entry, int64_t time)
   return xp_str_from(NULL, 0);
 }
 
-static xp_stretch classed(const xp_walk *w, const xp_thread *t, uint32_t innermost, uint32_t entry, int64_t from, int64_t to)
+/* The scope shown for a stretch.  Stretches of one gap mostly share it, so the last one is kept. */
+static xp_str scope_at(const xp_walk *w, const xp_thread *t, uint32_t innermost, int64_t time)
+{
+  xp_parts *out = w->out;
+  if (innermost == XP_NONE || t->overlaps || !t->scope) {
+    return xp_thread_scope_from(t, innermost, time);
+  }
+  uint32_t entry = t->scope[innermost];
+  if (entry != out->scope_entry || t->index != out->scope_thread) {
+    out->scope_entry = entry;
+    out->scope_thread = t->index;
+    out->scope = entry == XP_NONE ? xp_str_from(NULL, 0) : xp_entry_name(t, entry);
+  }
+  return out->scope;
+}
+
+static xp_stretch classed(const xp_walk *w, const xp_thread *t, uint32_t innermost, uint32_t entry, int64_t from,
+                          int64_t to)
 {
   xp_cause cause = (xp_cause)t->cause[entry];
-  xp_stretch v = {
-      .cause = cause, .scope = xp_thread_scope_from(t, innermost, from), .thread = t->index, .entry = entry};
+  xp_stretch v = {.cause = cause, .scope = scope_at(w, t, innermost, from), .thread = t->index, .entry = entry};
   if (!w->out->details) {
     return v;
   }
@@ -71,10 +87,8 @@ static xp_stretch classed(const xp_walk *w, const xp_thread *t, uint32_t innermo
 
 static xp_stretch plain_host(const xp_walk *w, const xp_thread *t, uint32_t innermost, int64_t from)
 {
-  xp_stretch v = {.cause = XP_CAUSE_HOST,
-               .scope = xp_thread_scope_from(t, innermost, from),
-               .thread = t->index,
-               .entry = innermost};
+  xp_stretch v = {
+      .cause = XP_CAUSE_HOST, .scope = scope_at(w, t, innermost, from), .thread = t->index, .entry = innermost};
   xp_str event = xp_entry_name(t, innermost);
   v.scope = v.scope.len ? v.scope : event;
   if (!w->out->details) {
@@ -98,10 +112,10 @@ static void book_frame(void *context, int64_t from, int64_t to, xp_str frame)
 {
   frame_walk *f = context;
   xp_stretch v = {.cause = frame.len ? XP_CAUSE_HOST : XP_CAUSE_UNKNOWN,
-               .scope = frame,
-               .event = f->w->out->details ? frame : (xp_str){NULL, 0},
-               .thread = frame.len ? f->t->index : XP_NONE,
-               .entry = XP_NONE};
+                  .scope = frame,
+                  .event = f->w->out->details ? frame : (xp_str){NULL, 0},
+                  .thread = frame.len ? f->t->index : XP_NONE,
+                  .entry = XP_NONE};
   xp_walk_book(f->w, from, to, &v);
 }
 
@@ -210,10 +224,8 @@ void xp_walk_thread(xp_walk *w, uint32_t thread, int64_t from, int64_t to, bool 
       xp_stretch v = classed(w, t, innermost, found, from, until);
       xp_walk_book(w, from, until, &v);
     } else if (returned) {
-      xp_stretch v = {.cause = XP_CAUSE_LAUNCH,
-                   .scope = xp_thread_scope_from(t, innermost, from),
-                   .thread = t->index,
-                   .entry = innermost};
+      xp_stretch v = {
+          .cause = XP_CAUSE_LAUNCH, .scope = scope_at(w, t, innermost, from), .thread = t->index, .entry = innermost};
       xp_walk_book(w, from, until, &v);
     } else if (innermost != XP_NONE) {
       xp_stretch v = plain_host(w, t, innermost, from);

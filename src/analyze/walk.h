@@ -23,8 +23,8 @@ typedef struct {
 /* Adds the time [from_ps, to_ps) to the part that it belongs to. */
 void xp_walk_book(xp_walk *walk, int64_t from_ps, int64_t to_ps, const xp_stretch *stretch);
 
-/* Books [from_ps, to_ps) by the events of one thread.  returned: the launch call is over, only a read or wait that is still
- * open holds the chain.  borrowed: the thread stands in for one without events. */
+/* Books [from_ps, to_ps) by the events of one thread.  returned: the launch call is over, only a read or wait that is
+ * still open holds the chain.  borrowed: the thread stands in for one without events. */
 void xp_walk_thread(xp_walk *walk, uint32_t thread, int64_t from_ps, int64_t to_ps, bool returned, bool borrowed);
 
 /* What a wait is for: the devices that work meanwhile, or what the pool threads did.  In the arena of the parts. */

@@ -80,11 +80,20 @@ static xp_str key_of(const xp_op *op, xp_ops_by by)
   static const xp_str none = XP_STR_INIT("(none)");
   xp_str key = op->op;
   switch (by) {
-  case XP_OPS_BY_OP: return op->op;
-  case XP_OPS_BY_SCOPE: key = op->scope; break;
-  case XP_OPS_BY_CATEGORY: key = op->category; break;
-  case XP_OPS_BY_MODULE: key = op->module; break;
-  case XP_OPS_BY_SOURCE: key = op->source; break;
+  case XP_OPS_BY_OP:
+    return op->op;
+  case XP_OPS_BY_SCOPE:
+    key = op->scope;
+    break;
+  case XP_OPS_BY_CATEGORY:
+    key = op->category;
+    break;
+  case XP_OPS_BY_MODULE:
+    key = op->module;
+    break;
+  case XP_OPS_BY_SOURCE:
+    key = op->source;
+    break;
   }
   return key.len ? key : none;
 }

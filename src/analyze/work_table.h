@@ -6,9 +6,9 @@
 
 typedef struct xp_work_table {
   const xp_devices *devices;
-  uint64_t *count;    /* by op */
-  int64_t *total_ps;  /* durations of events */
-  int64_t *self_ps;   /* without what is nested in them on the same line */
+  uint64_t *count;   /* by op */
+  int64_t *total_ps; /* durations of events */
+  int64_t *self_ps;  /* without what is nested in them on the same line */
 } xp_work_table;
 
 /* Sums over all devices. */
