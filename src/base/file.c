@@ -74,7 +74,6 @@ static xp_status map_plain(int fd, const char *path, uint64_t size, xp_file *fil
   file->map = map;
   file->is_page_cache = true;
   file->mapped = (size_t)size;
-  file->is_plain = true;
   file->bytes = xp_str_from(map, (size_t)size);
   file->disk_bytes = size;
   return XP_OK;
@@ -154,12 +153,12 @@ void xp_file_close(xp_file *file)
 
 void xp_file_forget(const xp_file *file, const void *from, size_t bytes)
 {
-  if (!file->is_plain) {
+  if (!file->is_page_cache) {
     return; /* anonymous memory would lose its content */
   }
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   uintptr_t start = ((uintptr_t)from + page - 1) & ~(page - 1), end = ((uintptr_t)from + bytes) & ~(page - 1);
   if (start < end) {
-    madvise((void *)start, end - start, MADV_DONTNEED);
+    madvise((void *)start, end - start, MADV_DONTNEED); /* advice: without it the process is only larger */
   }
 }

@@ -6,12 +6,11 @@
 #include "base/str.h"
 
 typedef struct {
-  xp_str bytes;  /* the content, unpacked */
-  void *map;     /* NULL if the content lies in no mapping */
-  size_t mapped; /* bytes of the mapping */
+  xp_str bytes;       /* the content, unpacked */
+  void *map;          /* NULL if the content lies in no mapping */
+  size_t mapped;      /* bytes of the mapping */
   bool is_page_cache; /* the mapping is of the file itself: its pages can be given back and read again */
   uint64_t disk_bytes;
-  bool is_plain; /* the mapping is that of a plain file */
 } xp_file;
 
 /* Opens a file and maps it read-only.  Files that begin as gzip or zstd are unpacked into anonymous memory (huge

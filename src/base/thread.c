@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 enum { MOST_THREADS = 64 };
 
@@ -27,8 +28,9 @@ typedef struct {
 int xp_cpu_count(void)
 {
   cpu_set_t set;
-  int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : n;
+  /* The set has room for 1024 processors; on larger machines the call fails. */
+  long n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+  return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (int)n;
 }
 
 static void *work(void *argument)

@@ -14,8 +14,8 @@
 typedef struct {
   FILE *out;
   int depth;
-  bool first;     /* nothing was written yet at this level */
-  bool after_key; /* the next value belongs to a key */
+  bool first;       /* nothing was written yet at this level */
+  bool after_key;   /* the next value belongs to a key */
   bool compact[64]; /* levels written on one line */
 } xp_json;
 

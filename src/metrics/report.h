@@ -36,8 +36,8 @@ typedef struct {
 /* True if the text looks like such a report: a line that begins with "Metric: " or "Counter: ". */
 bool xp_metrics_report_probe(xp_str text);
 
-/* Reads a report; of a file with several ([MetricsData; step=k] ..) the last one.  Strings are slices of `text`; rows come
- * from the arena.  XP_ERR_FORMAT names the line that cannot be read. */
+/* Reads a report; of a file with several ([MetricsData; step=k] ..) the last one.  Strings are slices of `text`; rows
+ * come from the arena.  XP_ERR_FORMAT names the line that cannot be read. */
 xp_status xp_metrics_report_read(xp_str text, xp_str path, xp_arena *arena, xp_metrics_report *report, xp_error *err);
 
 /* Samples of a metric or value of a counter; 0 if the report has none. */

@@ -139,7 +139,8 @@ static void rows_text(const xp_printer *printer, const xp_name_total *rows, size
   xp_print_line(printer, "", "%.*s of %.*s", XP_STR_ARG(events), XP_STR_ARG(all));
   if (shown < names) {
     xp_str left = xp_format_things(printer->arena, rest, "event");
-    xp_print_line(printer, "", "%zu names with %.*s are not shown (--limit 0 shows all)", names - shown,
+    xp_str rows_left = xp_format_things(printer->arena, names - shown, "name");
+    xp_print_line(printer, "", "%.*s with %.*s not shown (--limit 0 shows all)", XP_STR_ARG(rows_left),
                   XP_STR_ARG(left));
   }
 }

@@ -141,7 +141,8 @@ static void title(const xp_view *view, size_t number, const xp_gap *gap, size_t 
                                 XP_STR_ARG(start), where[gap->where], step.len > 0 ? ", step " : "", XP_STR_ARG(step),
                                 XP_STR_ARG(share), gap->where == XP_WHERE_INSIDE ? "idle time" : "session");
   if (such > 1) {
-    text = xp_arena_format(arena, "%.*s (the longest of %zu such gaps)", XP_STR_ARG(text), such);
+    xp_str count = xp_format_things(arena, such, "such gap");
+    text = xp_arena_format(arena, "%.*s (the longest of %.*s)", XP_STR_ARG(text), XP_STR_ARG(count));
   }
   xp_print_text(view->printer, "  ", "     ", text);
 }

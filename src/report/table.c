@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "report/csv.h"
-#include "report/format.h"
+#include "report/extent.h"
 #include "report/text.h"
 
 enum { GUTTER = 2, LEAST_TEXT = 12, COMFORTABLE_TEXT = 24 };
@@ -109,34 +109,49 @@ static bool is_shown(const xp_table *table, size_t column)
 
 /* ---- text */
 
-static uint64_t distance_from_zero(int64_t value)
+static void widen(const xp_table *table, size_t column, xp_extent *extent)
 {
-  return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-}
-
-/* A column of times gets one unit if its smallest value still shows in it with two decimals, and the largest has at
- * most five digits before the point. */
-static void choose_unit(const xp_table *table, size_t column, layout *l)
-{
-  uint64_t most = 0, least = UINT64_MAX, unit = 1;
   for (size_t row = 0; row < row_count(table); row++) {
     const cell *c = cell_at(table, row, column);
-    if (c->kind != CELL_INT || c->integer == 0) {
+    if (c->kind == CELL_INT) {
+      xp_extent_add(extent, c->integer);
+    }
+  }
+}
+
+static void set_unit(const xp_table *table, size_t column, xp_time_unit unit)
+{
+  layout *l = &table->layouts[column];
+  xp_extent extent = XP_EXTENT_NONE;
+  widen(table, column, &extent);
+  l->one_unit = true;
+  l->unit = unit;
+  l->decimals = xp_extent_decimals(&extent, unit);
+}
+
+/* Columns of times have one unit together, or else every cell its own, so that the numbers of a row can be compared.
+ * Places on an axis are apart: they have one unit in any case. */
+static void choose_units(const xp_table *table)
+{
+  xp_extent lengths = XP_EXTENT_NONE;
+  for (size_t i = 0; i < table->column_count; i++) {
+    xp_extent places = XP_EXTENT_NONE;
+    if (table->columns[i].kind != XP_COLUMN_TIME || (table->columns[i].flags & (XP_OWN_UNITS | XP_ONLY_CSV))) {
       continue;
     }
-    uint64_t size = distance_from_zero(c->integer);
-    most = size > most ? size : most;
-    least = size < least ? size : least;
+    if (table->columns[i].flags & XP_ONE_UNIT) {
+      widen(table, i, &places);
+      set_unit(table, i, xp_extent_unit(&places));
+    } else {
+      widen(table, i, &lengths);
+    }
   }
-  if (most == 0) {
-    return;
+  for (size_t i = 0; i < table->column_count && xp_extent_has_one_unit(&lengths); i++) {
+    if (table->columns[i].kind == XP_COLUMN_TIME &&
+        !(table->columns[i].flags & (XP_OWN_UNITS | XP_ONLY_CSV | XP_ONE_UNIT))) {
+      set_unit(table, i, xp_extent_unit(&lengths));
+    }
   }
-  l->unit = xp_unit_for((int64_t)(most > INT64_MAX ? INT64_MAX : most));
-  for (int i = 0; i < (int)l->unit; i++) {
-    unit *= 1000;
-  }
-  l->one_unit = (table->columns[column].flags & XP_ONE_UNIT) || (least >= unit / 20 && most / unit < 100000);
-  l->decimals = l->unit == XP_UNIT_PS ? 0 : most / unit < 10 || least < unit ? 2 : 1;
 }
 
 static xp_str time_text(const xp_table *table, const layout *l, int64_t ps)
@@ -187,9 +202,6 @@ static void lay_out_column(xp_table *table, size_t column)
 {
   layout *l = &table->layouts[column];
   l->shown = is_shown(table, column);
-  if (table->columns[column].kind == XP_COLUMN_TIME && !(table->columns[column].flags & XP_OWN_UNITS)) {
-    choose_unit(table, column, l);
-  }
   l->heading = heading_text(table, column);
   l->width = xp_text_width(l->heading);
   for (size_t row = 0; l->shown && row < row_count(table); row++) {
@@ -297,6 +309,7 @@ static void print_text(xp_table *table, size_t indent)
   const xp_printer *printer = table->printer;
   table->layouts = xp_arena_array(printer->arena, table->column_count, sizeof *table->layouts);
   table->texts = xp_arena_array(printer->arena, table->cell_count + 1, sizeof *table->texts);
+  choose_units(table);
   for (size_t i = 0; i < table->column_count; i++) {
     lay_out_column(table, i);
   }

@@ -6,14 +6,11 @@
  * A cursor that walks through a mapped file gives back the pages behind it: they stay in the page cache, and the
  * program does not grow by the size of the file with every pass over it.
  */
-#define _GNU_SOURCE
 #include "xspace/xspace.h"
-
-#include <sys/mman.h>
 
 #include "wire/wire.h"
 
-enum { BLOCK = 64, EVENT_KEY = 4 << 3 | XP_WIRE_BYTES, RELEASE_BYTES = 8 << 20, PAGE = 4096 };
+enum { BLOCK = 64, EVENT_KEY = 4 << 3 | XP_WIRE_BYTES, RELEASE_BYTES = 8 << 20 };
 
 /* The next event record at or behind *pos, which moves behind it; empty if there is none. */
 static xp_str next_record(const xp_line *line, const uint8_t **pos)
@@ -37,10 +34,7 @@ static xp_str next_record(const xp_line *line, const uint8_t **pos)
 
 void xp_pages_release(const xp_host *host, const uint8_t *from, const uint8_t *to)
 {
-  uintptr_t first = ((uintptr_t)from + PAGE - 1) / PAGE * PAGE, last = (uintptr_t)to / PAGE * PAGE;
-  if (host->file.is_page_cache && first < last) {
-    madvise((void *)first, last - first, MADV_DONTNEED); /* advice: without it the program is only larger */
-  }
+  xp_file_forget(&host->file, from, (size_t)(to - from));
 }
 
 /* Gives back what lies behind the cursor, a few MiB at a time. */

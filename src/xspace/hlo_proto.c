@@ -6,6 +6,7 @@
 #include "xspace/hlo_proto.h"
 
 #include "wire/wire.h"
+#include "xspace/hlo_frames.h"
 
 typedef struct {
   uint64_t id;
@@ -26,6 +27,8 @@ typedef struct {
   xp_str entry_name;
   xp_map by_id;
   uint64_t *called; /* by instruction: id of the computation that a fusion calls, plus 1; 0 if it is no fusion */
+  uint64_t *frame;  /* by instruction: number of its stack frame, 0 if it has none */
+  xp_hlo_frames frames;
   size_t copied;    /* names that were copied because a computation is called more than once */
 } reader;
 
@@ -34,12 +37,14 @@ static void note_status(reader *h, const xp_wire_reader *r)
   h->program->damaged |= r->status != XP_WIRE_OK;
 }
 
-static void read_metadata(reader *h, xp_str message, xp_hlo_instruction *to)
+static void read_metadata(reader *h, xp_str message, xp_hlo_instruction *to, uint64_t *frame)
 {
   xp_wire_reader r = xp_wire_open(message);
   for (xp_wire_field f; xp_wire_next(&r, &f);) {
     if (f.type == XP_WIRE_VARINT && f.number == 4) {
       to->source_line = (int64_t)f.value;
+    } else if (f.type == XP_WIRE_VARINT && f.number == 15) {
+      *frame = f.value;
     }
     if (f.type != XP_WIRE_BYTES) {
       continue;
@@ -84,7 +89,7 @@ static void read_instruction(reader *h, xp_str message, size_t index)
     } else if (f.number == 2) {
       to->opcode = f.bytes;
     } else if (f.number == 7) {
-      read_metadata(h, f.bytes, to);
+      read_metadata(h, f.bytes, to, &h->frame[index]);
     }
   }
   note_status(h, &r);
@@ -128,6 +133,8 @@ static void read_module(reader *h, xp_str module)
       h->entry_name = f.bytes;
     } else if (f.number == 3) {
       add_computation(h, f.bytes);
+    } else if (f.number == 17) {
+      h->program->damaged |= !xp_hlo_frames_read(&h->frames, f.bytes, h->arena);
     }
   }
   note_status(h, &r);
@@ -146,6 +153,17 @@ static void read_computation(reader *h, const computation *c)
     if (f.number == 2 && f.type == XP_WIRE_BYTES) {
       h->program->instructions[index].is_fused = !is_entry(h, c);
       read_instruction(h, f.bytes, index++);
+    }
+  }
+}
+
+/* Instructions that do not say where they come from, but have a stack frame. */
+static void resolve_sources(reader *h)
+{
+  for (size_t i = 0; i < h->program->count; i++) {
+    xp_hlo_instruction *to = &h->program->instructions[i];
+    if (to->source_file.len == 0) {
+      xp_hlo_frames_find(&h->frames, h->frame[i], &to->source_file, &to->source_line);
     }
   }
 }
@@ -231,8 +249,10 @@ void xp_hlo_proto_read(xp_arena *arena, xp_str proto, xp_hlo_program *program)
   note_status(&h, &r);
   program->instructions = xp_arena_array(arena, program->count, sizeof *program->instructions);
   h.called = xp_arena_array(arena, program->count, sizeof *h.called);
+  h.frame = xp_arena_array(arena, program->count, sizeof *h.frame);
   for (size_t i = 0; i < h.computation_count; i++) {
     read_computation(&h, &h.computations[i]);
   }
+  resolve_sources(&h);
   resolve_fusions(&h, proto.len);
 }

@@ -26,6 +26,7 @@ void xp_host_name_from_path(xp_host_draft *draft)
   xp_str path = draft->host->path;
   size_t slash = xp_str_rfind(path, '/');
   xp_str name = slash < path.len ? xp_str_skip(path, slash + 1) : path;
+  name = xp_str_is(name, "-") ? xp_str_c("stdin") : name;
   draft->file_name = name;
   name = without_suffix(without_suffix(name, ".gz"), ".zst");
   draft->host->name = without_suffix(without_suffix(name, ".pb"), ".xplane");

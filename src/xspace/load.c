@@ -7,6 +7,8 @@
 #include "base/thread.h"
 #include "xspace/load.h"
 
+enum { LARGE_FILE = 16 << 20 };
+
 /* ---- running a phase */
 
 typedef struct {
@@ -148,6 +150,17 @@ static void drop_other_hosts(xp_loader *loader)
   }
 }
 
+/* Pages of large files leave this process: the columns are filled, and stats are read from the page cache when needed. */
+static void forget_files(const xp_loader *loader)
+{
+  for (size_t i = 0; !loader->options.no_events && i < loader->capture.host_count; i++) {
+    const xp_file *file = &loader->capture.hosts[i].file;
+    if (file->bytes.len > LARGE_FILE) {
+      xp_file_forget(file, file->bytes.ptr, file->bytes.len);
+    }
+  }
+}
+
 static void read_planes(xp_loader *loader)
 {
   make_workers(loader);
@@ -166,11 +179,7 @@ static void read_planes(xp_loader *loader)
     keep_good_planes(loader, &loader->hosts[i]);
   }
   xp_session_extent(loader);
-  for (size_t i = 0; !loader->options.no_events && i < loader->capture.host_count; i++) { /* the columns are filled; stats are read where needed */
-    const xp_host *host = &loader->capture.hosts[i];
-    const uint8_t *start = (const uint8_t *)host->file.bytes.ptr;
-    xp_pages_release(host, start, start + host->file.bytes.len);
-  }
+  forget_files(loader);
 }
 
 /* XP_OK if some host could be read, at least in part. */

@@ -1,8 +1,8 @@
 /* Lines whose records are not in order of (start, longest first).
  *
- * A stable radix sort of a permutation, least digit first, so that its time does not depend on the order in the file.  It
- * sorts by start; only if that leaves equal starts with a longer event behind a shorter one, it sorts by duration first.
- * The columns are then rewritten one after the other.  Only this line needs temporary memory, 16 bytes an event, which is
+ * A stable radix sort of a permutation, least digit first, so that its time does not depend on the order in the file.
+ * It sorts by start; only if that leaves equal starts with a longer event behind a shorter one, it sorts by duration
+ * first. The columns are then rearranged in place.  Only this line needs temporary memory, 8 bytes an event, which is
  * given back at once; meanwhile the pages of the file that were read are let go.
  */
 #include "xspace/load.h"
@@ -19,7 +19,8 @@ typedef struct {
 /* What is sorted by: small for what comes first. */
 static inline uint64_t key_of(const sorter *s, uint32_t i, bool by_dur)
 {
-  return by_dur ? s->longest - (uint64_t)xp_event_dur(s->line, i) : (uint64_t)s->line->start_ps[i] - (uint64_t)s->lowest;
+  return by_dur ? s->longest - (uint64_t)xp_event_dur(s->line, i)
+                : (uint64_t)s->line->start_ps[i] - (uint64_t)s->lowest;
 }
 
 static void sort_digit(sorter *s, bool by_dur, unsigned shift, unsigned bits)
@@ -95,19 +96,48 @@ static void sort_permutation(sorter *s)
 
 /* ---- applying it */
 
-static void apply_order32(uint32_t *column, const uint32_t *order, size_t count, uint32_t *copy)
+typedef struct {
+  int64_t start;
+  uint64_t offset;
+  uint32_t dur, meta;
+} row;
+
+typedef struct {
+  int64_t *start;
+  uint64_t *offset;
+  uint32_t *dur, *meta;
+} columns;
+
+static row get_row(const columns *c, size_t i)
 {
-  memcpy(copy, column, count * sizeof *copy);
-  for (size_t i = 0; i < count; i++) {
-    column[i] = copy[order[i]];
-  }
+  return (row){c->start[i], c->offset[i], c->dur[i], c->meta[i]};
 }
 
-static void apply_order64(uint64_t *column, const uint32_t *order, size_t count, uint64_t *copy)
+static void put_row(const columns *c, size_t i, row r)
 {
-  memcpy(copy, column, count * sizeof *copy);
+  c->start[i] = r.start;
+  c->offset[i] = r.offset;
+  c->dur[i] = r.dur;
+  c->meta[i] = r.meta;
+}
+
+/* Row i becomes what row order[i] was.  Follows each cycle of the permutation once, so that no copy of a column is
+ * needed; places that are done point to themselves. */
+static void apply_order(const columns *c, uint32_t *order, size_t count)
+{
   for (size_t i = 0; i < count; i++) {
-    column[i] = copy[order[i]];
+    if (order[i] == i) {
+      continue;
+    }
+    const row first = get_row(c, i);
+    size_t to = i;
+    for (size_t from = order[to]; from != i; from = order[to]) {
+      put_row(c, to, get_row(c, from));
+      order[to] = (uint32_t)to;
+      to = from;
+    }
+    put_row(c, to, first);
+    order[to] = (uint32_t)to;
   }
 }
 
@@ -133,27 +163,6 @@ static void find_records(const xp_line *line, uint64_t *offsets)
   }
 }
 
-static bool sort_with(xp_line *line, uint64_t *offsets, xp_arena *temporary)
-{
-  size_t count = line->count;
-  sorter s = {.line = line};
-  s.from = xp_arena_array(temporary, count, sizeof *s.from);
-  s.to = xp_arena_array(temporary, count, sizeof *s.to);
-  uint64_t *copy = xp_arena_array(temporary, count, sizeof *copy);
-  if (s.from == NULL || s.to == NULL || copy == NULL) {
-    return false;
-  }
-  sort_permutation(&s);
-  find_records(line, offsets);
-  apply_order64(offsets, s.from, count, copy);
-  apply_order64((uint64_t *)(uintptr_t)line->start_ps, s.from, count, copy);
-  apply_order32((uint32_t *)(uintptr_t)line->dur, s.from, count, s.to);
-  apply_order32((uint32_t *)(uintptr_t)line->meta, s.from, count, s.to);
-  line->record_offset = offsets;
-  line->sorted_in_file = false;
-  return true;
-}
-
 bool xp_line_sort(xp_line *line, xp_arena *arena)
 {
   if (line->count > UINT32_MAX) {
@@ -161,7 +170,17 @@ bool xp_line_sort(xp_line *line, xp_arena *arena)
   }
   uint64_t *offsets = xp_arena_array(arena, line->count, sizeof *offsets);
   xp_arena *temporary = xp_arena_create();
-  bool is_done = temporary != NULL && sort_with(line, offsets, temporary);
+  uint32_t *both = temporary != NULL ? xp_arena_array(temporary, line->count, 2 * sizeof *both) : NULL;
+  if (both != NULL) {
+    sorter s = {.line = line, .from = both, .to = both + line->count};
+    sort_permutation(&s);
+    find_records(line, offsets);
+    const columns c = {(int64_t *)(uintptr_t)line->start_ps, offsets, (uint32_t *)(uintptr_t)line->dur,
+                       (uint32_t *)(uintptr_t)line->meta};
+    apply_order(&c, s.from, line->count);
+    line->record_offset = offsets;
+    line->sorted_in_file = false;
+  }
   xp_arena_destroy(temporary);
-  return is_done;
+  return both != NULL;
 }

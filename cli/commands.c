@@ -1,0 +1,120 @@
+/* What every command does, in one place. */
+#include "commands.h"
+
+#include "suggest.h"
+#include "terminal.h"
+
+const command commands[CMD_COUNT] = {
+    [CMD_REPORT] =
+        {"report", "why the device waited: the answer, its evidence, and what to do",
+         "Reads a capture and prints the verdict first, then counters, the health of the capture, steps, devices, "
+         "causes of the waiting, the largest gaps, device time by scope, and what to do. "
+         "\"xlaprof PATH\" does the same.",
+         "xlaprof report logs/plugins/profile", run_reading},
+    [CMD_INFO] = {"info", "what the capture holds: files, planes, lines, events, warnings",
+                  "Lists the files of the run, the planes (devices and parts of the host) and their lines (threads and "
+                  "streams) with numbers of events and times, and every warning.",
+                  "xlaprof info capture.xplane.pb", run_reading},
+    [CMD_COUNTERS] = {"counters", "compiles, executes, reads, uploads and syncs; cut points",
+                      "Counts them in the whole session, in a step and by scope, and lists what cut the program into "
+                      "pieces. PATH may also be a torch_xla metrics report; one that lies beside the capture "
+                      "(metrics.txt, or the capture's name with .metrics.txt) is compared with it.",
+                      "xlaprof counters capture.xplane.pb --metrics metrics.txt", run_counters},
+    [CMD_STEPS] = {"steps", "length and period of the steps, and the device work of each",
+                   "Takes steps from annotations, else from the devices, else from runs of the main program, and says "
+                   "which of these.",
+                   "xlaprof steps capture.xplane.pb --csv > steps.csv", run_reading},
+    [CMD_GAPS] =
+        {"gaps", "every stretch of time in which a device waited, and why",
+         "Prints the devices, the causes of their waiting, every gap with its cause, and the longest ones with "
+         "their parts and the events that show it.",
+         "xlaprof gaps capture.xplane.pb --step denoise:3 --min-gap 10us", run_reading},
+    [CMD_OPS] = {"ops", "device time by operation, scope, category, module or source line",
+                 "Sums the work of the devices. Self time leaves out what runs inside; the self times add up to all "
+                 "device work.",
+                 "xlaprof ops capture.xplane.pb --by scope --top 50", run_reading},
+    [CMD_NAMES] =
+        {"names", "device time by the scopes of the program; whether names are on",
+         "Shows the tree of scopes with the device time in each, what carries no name, and scopes that only the "
+         "host or only the device knows.",
+         "xlaprof names capture.xplane.pb", run_reading},
+    [CMD_EVENTS] =
+        {"events", "single events by name, plane, line and time; or summed by name",
+         "Lists events with start, length and arguments, in order of plane, line and time. With --by-name one "
+         "row for each name.",
+         "xlaprof events capture.xplane.pb --match '^PjRt' --from 59ms --to 61ms", run_events},
+};
+
+const char *command_name(command_id id)
+{
+  return commands[id].name;
+}
+
+const command *command_find(const char *name)
+{
+  for (size_t i = 0; i < CMD_COUNT; i++) {
+    if (strcmp(commands[i].name, name) == 0) {
+      return &commands[i];
+    }
+  }
+  return NULL;
+}
+
+const char *command_nearest(const char *word)
+{
+  const char *best = NULL;
+  size_t distance = 3;
+  for (size_t i = 0; i < CMD_COUNT; i++) {
+    size_t d = edit_distance(word, strlen(word), commands[i].name);
+    if (d < distance && d < strlen(commands[i].name) / 2 + 1) {
+      distance = d;
+      best = commands[i].name;
+    }
+  }
+  return best;
+}
+
+int exit_status(xp_status status)
+{
+  switch (status) {
+  case XP_OK:
+    return 0;
+  case XP_ERR_USAGE:
+    return 2;
+  default:
+    return 3;
+  }
+}
+
+xp_capture *load_capture(const options *o, bool no_events, int *status)
+{
+  xp_error err = {0};
+  xp_capture *capture = NULL;
+  xp_load_options load = {.run = o->run,
+                          .host = o->host,
+                          .threads = (int)o->threads,
+                          .no_events = no_events,
+                          .progress = terminal_progress()};
+  *status = exit_status(xp_capture_load(o->path, &load, &capture, &err));
+  if (*status == 0) {
+    return capture;
+  }
+  terminal_progress_end();
+  complain("", xp_str_c(err.text));
+  return NULL;
+}
+
+int finish_capture(const xp_capture *capture, int status)
+{
+  if (!capture->partial) {
+    return status;
+  }
+  fflush(stdout);
+  for (size_t i = 0; i < capture->host_count; i++) {
+    if (capture->hosts[i].status != XP_FILE_OK) {
+      complain_of_file(capture->hosts[i].path, capture->hosts[i].problem);
+    }
+  }
+  complain("warning: ", xp_str_c("The capture was read in part; the result covers what could be read"));
+  return status == 0 ? 5 : status;
+}

@@ -1,0 +1,247 @@
+/* Every option writes one field of the structure; its kind says how the text becomes the value. */
+#include "options.h"
+
+#include <stddef.h>
+
+#include "report/format.h"
+#include "suggest.h"
+
+typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_BY } option_kind;
+
+#define ONLY(id) (1u << CMD_##id)
+enum { ALL = (1u << CMD_COUNT) - 1, ANALYSED = ALL & ~ONLY(EVENTS), TABLES = ALL & ~ONLY(REPORT), NO_FIELD = 0 };
+
+typedef struct {
+  option_help shown;
+  option_kind kind;
+  size_t value; /* offset of the field */
+  size_t given; /* offset of the bool that says that it was given; NO_FIELD: none */
+} option;
+
+#define FIELD(name) offsetof(options, name)
+
+static const option table[] = {
+    {{"--json", NULL, ALL, "the result as JSON"}, KIND_SWITCH, FIELD(json), NO_FIELD},
+    {{"--csv", NULL, TABLES, "the main table as CSV, times in ps"}, KIND_SWITCH, FIELD(csv), NO_FIELD},
+    {{"--by", "WHAT", ONLY(OPS), "group by op, scope, category, module or source"}, KIND_BY, FIELD(by), NO_FIELD},
+    {{"--match", "REGEX", ONLY(EVENTS), "only events whose name holds this expression"},
+     KIND_TEXT,
+     FIELD(match),
+     NO_FIELD},
+    {{"--plane", "NAME", ONLY(EVENTS), "only this plane (the name or a part of it)"},
+     KIND_TEXT,
+     FIELD(plane),
+     NO_FIELD},
+    {{"--line", "NAME", ONLY(EVENTS), "only this line, that is thread or stream"}, KIND_TEXT, FIELD(line), NO_FIELD},
+    {{"--by-name", NULL, ONLY(EVENTS), "one row a name: count, total, mean, shortest, longest"},
+     KIND_SWITCH,
+     FIELD(by_name),
+     NO_FIELD},
+    {{"--limit", "N", ONLY(EVENTS), "at most N rows (100; --by-name: all), 0 for all"},
+     KIND_NUMBER,
+     FIELD(limit),
+     FIELD(has_limit)},
+    {{"--from", "TIME", ALL, "only what overlaps the time after TIME (1.5ms, 20us)"},
+     KIND_TIME,
+     FIELD(from_ps),
+     FIELD(has_from)},
+    {{"--to", "TIME", ALL, "and before TIME, both from the session start"}, KIND_TIME, FIELD(to_ps), FIELD(has_to)},
+    {{"--step", "NAME[:NUM]", ANALYSED, "only what belongs to this step"}, KIND_TEXT, FIELD(step), NO_FIELD},
+    {{"--device", "NAME", ANALYSED, "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
+    {{"--host", "NAME", ALL, "only this host of the run"}, KIND_TEXT, FIELD(host), NO_FIELD},
+    {{"--run", "NAME", ALL, "this run instead of the newest"}, KIND_TEXT, FIELD(run), NO_FIELD},
+    {{"--min-gap", "TIME", ANALYSED, "gaps below it are added up, not listed (1us)"},
+     KIND_TIME,
+     FIELD(min_gap_ps),
+     FIELD(has_min_gap)},
+    {{"--input", "REGEX", ANALYSED, "further names of events that get input data"}, KIND_TEXT, FIELD(input), NO_FIELD},
+    {{"--metrics", "FILE", ONLY(COUNTERS) | ONLY(REPORT), "torch_xla metrics report of the same run"},
+     KIND_TEXT,
+     FIELD(metrics),
+     NO_FIELD},
+    {{"--raw-names", NULL, ANALYSED, "names as they are (fwd.2, not fwd; jvp(x), not x)"},
+     KIND_SWITCH,
+     FIELD(raw_names),
+     NO_FIELD},
+    {{"--top", "N", ALL & ~ONLY(EVENTS), "at most N rows in each text table, 0 for all"},
+     KIND_NUMBER,
+     FIELD(top),
+     FIELD(has_top)},
+    {{"--width", "N", ALL, "columns of text (the terminal's; 80 in a pipe)"}, KIND_NUMBER, FIELD(width), NO_FIELD},
+    {{"--no-color", NULL, ALL, "no bold headings on a terminal (also: NO_COLOR=1)"},
+     KIND_SWITCH,
+     FIELD(no_color),
+     NO_FIELD},
+    {{"--threads", "N", ALL, "threads to read with (one for each core)"}, KIND_NUMBER, FIELD(threads), NO_FIELD},
+};
+
+enum { OPTION_COUNT = sizeof table / sizeof table[0] };
+
+const option_help *option_at(size_t i)
+{
+  return i < OPTION_COUNT ? &table[i].shown : NULL;
+}
+
+static bool fail(xp_error *err, const char *what, const char *word, const char *hint)
+{
+  xp_fail(err, XP_ERR_USAGE, "%s \"%.100s\". %s", what, word, hint);
+  return false;
+}
+
+static bool bad_value(xp_error *err, const option *opt, const char *text, const char *problem)
+{
+  xp_fail(err, XP_ERR_USAGE, "%s \"%.100s\" %s", opt->shown.name, text, problem);
+  return false;
+}
+
+/* The option that a word names, "--from" or "--from=1ms"; *value is what follows "=", else NULL. */
+static const option *find_option(const char *word, const char **value)
+{
+  size_t length = strcspn(word, "=");
+  *value = word[length] == '=' ? word + length + 1 : NULL;
+  for (size_t i = 0; i < OPTION_COUNT; i++) {
+    if (strlen(table[i].shown.name) == length && strncmp(word, table[i].shown.name, length) == 0) {
+      return &table[i];
+    }
+  }
+  return NULL;
+}
+
+static bool unknown_option(const options *o, const char *word, xp_error *err)
+{
+  const char *best = NULL;
+  size_t length = strcspn(word, "="), distance = 3;
+  for (size_t i = 0; i < OPTION_COUNT; i++) {
+    if (!(table[i].shown.commands & (1u << o->command))) {
+      continue;
+    }
+    size_t d = edit_distance(word, length, table[i].shown.name);
+    if (d < distance) {
+      distance = d;
+      best = table[i].shown.name;
+    }
+  }
+  char hint[160];
+  snprintf(hint, sizeof hint, "%s%s%sxlaprof help %s lists the options", best ? "Did you mean " : "", best ? best : "",
+           best ? "? " : "", command_name(o->command));
+  return fail(err, "There is no option", word, hint);
+}
+
+static bool read_by(const char *text, xp_ops_by *by)
+{
+  for (int i = XP_OPS_BY_OP; i <= XP_OPS_BY_SOURCE; i++) {
+    if (strcmp(text, xp_ops_by_name((xp_ops_by)i)) == 0) {
+      *by = (xp_ops_by)i;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool read_number(const char *text, uint64_t *number)
+{
+  int64_t value;
+  if (!xp_str_to_int64(xp_str_c(text), &value) || value < 0) {
+    return false;
+  }
+  *number = (uint64_t)value;
+  return true;
+}
+
+static bool set_value(options *o, const option *opt, const char *text, xp_error *err)
+{
+  char *field = (char *)o + opt->value;
+  if (opt->given != NO_FIELD) {
+    *(bool *)((char *)o + opt->given) = true;
+  }
+  switch (opt->kind) {
+  case KIND_SWITCH:
+    *(bool *)field = true;
+    return true;
+  case KIND_TEXT:
+    *(const char **)field = text;
+    return true;
+  case KIND_TIME:
+    return xp_parse_time(text, (int64_t *)field) ||
+           bad_value(err, opt, text, "is no time. Write it with its unit: 12.5ms, 300us, 2s, 40ns, 7000ps");
+  case KIND_NUMBER:
+    return read_number(text, (uint64_t *)field) ||
+           bad_value(err, opt, text, "is no number. Write a whole number, 0 or more");
+  default:
+    return read_by(text, (xp_ops_by *)field) ||
+           bad_value(err, opt, text, "is unknown. Write op, scope, category, module or source");
+  }
+}
+
+/* Reads the option in words[*i] with its argument, which may be the next word. */
+static bool read_option(options *o, int count, char **words, int *i, xp_error *err)
+{
+  const char *value;
+  const option *opt = find_option(words[*i], &value);
+  char hint[160];
+  if (opt == NULL) {
+    return unknown_option(o, words[*i], err);
+  }
+  if (strcmp(opt->shown.name, "--csv") == 0 && o->command == CMD_REPORT) {
+    snprintf(hint, sizeof hint,
+             "The report is no single table: use gaps, steps, ops, names or counters with --csv, or "
+             "report --json");
+  } else {
+    snprintf(hint, sizeof hint, "xlaprof help %s lists its options", command_name(o->command));
+  }
+  if (!(opt->shown.commands & (1u << o->command))) {
+    return fail(err, "This command has no option", opt->shown.name, hint);
+  }
+  if (opt->kind == KIND_SWITCH && value != NULL) {
+    return fail(err, "No value belongs behind the option", opt->shown.name, hint);
+  }
+  if (opt->kind != KIND_SWITCH && value == NULL) {
+    if (*i + 1 >= count) {
+      return fail(err, "A value is missing behind the option", opt->shown.name, hint);
+    }
+    value = words[++*i];
+  }
+  return set_value(o, opt, value, err);
+}
+
+static bool check(const options *o, xp_error *err)
+{
+  if (o->path == NULL) {
+    return fail(err, "No capture is given to", command_name(o->command),
+                "Name a file *.xplane.pb, or a directory that holds some: xlaprof report PATH");
+  }
+  if (o->json && o->csv) {
+    return fail(err, "Only one of two is possible:", "--json --csv", "Leave one of them out");
+  }
+  if (o->has_from && o->has_to && o->from_ps >= o->to_ps) {
+    return fail(err, "The time is empty:", "--from --to", "Give a --from that is before --to");
+  }
+  if (o->width != 0 && (o->width < 40 || o->width > 10000)) {
+    return fail(err, "This does not work:", "--width", "Give a width from 40 to 10000");
+  }
+  if (o->threads > 1024) {
+    return fail(err, "This does not work:", "--threads", "Give at most 1024 threads");
+  }
+  return true;
+}
+
+bool options_parse(options *o, int count, char **words, xp_error *err)
+{
+  bool only_paths = false;
+  for (int i = 0; i < count; i++) {
+    const char *word = words[i];
+    if (!only_paths && strcmp(word, "--") == 0) {
+      only_paths = true;
+    } else if (!only_paths && word[0] == '-' && word[1] != '\0') {
+      if (!read_option(o, count, words, &i, err)) {
+        return false;
+      }
+    } else if (o->path == NULL) {
+      o->path = word;
+    } else {
+      return fail(err, "One capture is read at a time, and there is a second:", word,
+                  "To read several hosts together, name the directory that holds them");
+    }
+  }
+  return check(o, err);
+}

@@ -1,0 +1,49 @@
+/* The command line: which options there are, which commands they serve, and what the user gave.
+ *
+ * One table holds every option with the commands that know it; parsing and help both come from it.
+ */
+#ifndef XLAPROF_OPTIONS_H
+#define XLAPROF_OPTIONS_H
+
+#include "report/report.h"
+
+typedef enum {
+  CMD_REPORT,
+  CMD_INFO,
+  CMD_COUNTERS,
+  CMD_STEPS,
+  CMD_GAPS,
+  CMD_OPS,
+  CMD_NAMES,
+  CMD_EVENTS,
+  CMD_COUNT
+} command_id;
+
+typedef struct {
+  command_id command;
+  const char *path;
+  bool json, csv, no_color, raw_names, by_name;
+  const char *host, *run, *device, *step, *input, *metrics;
+  const char *match, *plane, *line;
+  bool has_from, has_to, has_limit, has_min_gap;
+  int64_t from_ps, to_ps, min_gap_ps;
+  uint64_t limit, top, width, threads;
+  bool has_top;
+  xp_ops_by by;
+} options;
+
+typedef struct {
+  const char *name;     /* "--from" */
+  const char *argument; /* "TIME"; NULL for a switch */
+  unsigned commands;    /* bit for each command_id */
+  const char *help;
+} option_help;
+
+/* Option i of the table; NULL behind the last. */
+const option_help *option_at(size_t i);
+
+/* Reads words[0..count-1], options in any place, into *o, whose command is set.  False with a text if something is
+ * wrong. */
+bool options_parse(options *o, int count, char **words, xp_error *err);
+
+#endif

@@ -1,0 +1,138 @@
+/* The only place that asks what kind of file stdout and stderr are. */
+#define _GNU_SOURCE
+#include "terminal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/text.h"
+
+/* Columns: --width, else those of the terminal, else $COLUMNS on a terminal that does not tell, else 80. */
+static size_t find_width(const options *o)
+{
+  struct winsize size;
+  if (o->width > 0) {
+    return (size_t)o->width;
+  }
+  if (!isatty(STDOUT_FILENO)) {
+    return 80;
+  }
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
+    return size.ws_col;
+  }
+  const char *columns = getenv("COLUMNS");
+  int64_t n;
+  return columns != NULL && xp_str_to_int64(xp_str_c(columns), &n) && n >= 40 && n <= 10000 ? (size_t)n : 80;
+}
+
+static bool wants_colour(const options *o)
+{
+  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+  if (o->no_color || (no_color != NULL && no_color[0] != '\0') || (term != NULL && strcmp(term, "dumb") == 0)) {
+    return false;
+  }
+  return isatty(STDOUT_FILENO);
+}
+
+xp_output terminal_output(const options *o)
+{
+  static char buffer[1 << 18];
+  setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+  xp_output output = {
+      .out = stdout,
+      .form = o->json  ? XP_FORM_JSON
+              : o->csv ? XP_FORM_CSV
+                       : XP_FORM_TEXT,
+      .width = find_width(o),
+      .colour = wants_colour(o),
+      .top = !o->has_top   ? 0
+             : o->top == 0 ? SIZE_MAX
+                           : (size_t)o->top,
+      .ops_by = o->by,
+      .path = o->path,
+  };
+  return output;
+}
+
+int terminal_finish(int status)
+{
+  errno = 0;
+  bool failed = fflush(stdout) != 0;
+  if (!failed && !ferror(stdout)) {
+    return status;
+  }
+  if (errno == EPIPE) {
+    return status;
+  }
+  fprintf(stderr, "xlaprof: The result could not be written: %s. Free some space or write it elsewhere.\n",
+          errno != 0 ? strerror(errno) : "the output failed");
+  return 3;
+}
+
+void complain(const char *prefix, xp_str text)
+{
+  fprintf(stderr, "xlaprof: %s", prefix);
+  xp_text_write(stderr, text);
+  fputs(xp_str_ends(text, ".") ? "\n" : ".\n", stderr);
+}
+
+void complain_of_file(xp_str path, xp_str problem)
+{
+  fputs("xlaprof: warning: ", stderr);
+  xp_text_write(stderr, path);
+  fputs(": ", stderr);
+  xp_text_write(stderr, problem);
+  fputs(xp_str_ends(problem, ".") ? "\n" : ".\n", stderr);
+}
+
+/* ---- progress */
+
+typedef struct {
+  int64_t begin_ns, last_ns;
+  bool shown;
+} progress_state;
+
+static progress_state state;
+
+static int64_t now_ns(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Nothing in the first second; then at most ten lines a second, each over the one before. */
+static void report_progress(void *context, const char *what, uint64_t done, uint64_t total)
+{
+  progress_state *s = context;
+  int64_t now = now_ns();
+  if (now - s->begin_ns < 1000000000 || now - s->last_ns < 100000000) {
+    return;
+  }
+  s->last_ns = now;
+  s->shown = true;
+  if (total > 0) {
+    fprintf(stderr, "\r\033[Kxlaprof: %s, %d %% ", what, (int)(100.0 * (double)done / (double)total));
+  } else {
+    fprintf(stderr, "\r\033[Kxlaprof: %s ", what);
+  }
+  fflush(stderr);
+}
+
+const xp_progress *terminal_progress(void)
+{
+  static xp_progress progress = {report_progress, &state};
+  state.begin_ns = now_ns();
+  return isatty(STDERR_FILENO) ? &progress : NULL;
+}
+
+void terminal_progress_end(void)
+{
+  if (state.shown) {
+    fputs("\r\033[K", stderr);
+  }
+  state.shown = false;
+}
