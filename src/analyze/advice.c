@@ -87,6 +87,7 @@ static group sum_rows(const xp_reading *r, size_t first, bool (*counts)(const xp
     }
     g.ps += row->ps;
     g.gaps += row->gaps;
+    g.row.where = row->where == g.row.where ? g.row.where : XP_WHERE_INSIDE; /* of several kinds: say none */
   }
   return g;
 }
@@ -121,8 +122,8 @@ static double share_of_run(const xp_reading *r, int64_t ps)
 
 static xp_str seen(xp_analysis *an, const group *g, xp_str what)
 {
-  return xp_text(an, "%zu gap%s, %.3f ms: %.*s", g->gaps, g->gaps == 1 ? "" : "s", (double)g->ps / 1e9,
-                 XP_STR_ARG(what));
+  return xp_text(an, "%.*s gap%s, %.*s: %.*s", XP_STR_ARG(xp_phrase_count(an, g->gaps)), g->gaps == 1 ? "" : "s",
+                 XP_STR_ARG(xp_phrase_time(an, g->ps)), XP_STR_ARG(what));
 }
 
 static bool recompiles(const xp_counters *c)
@@ -153,7 +154,7 @@ static void advise_trigger(xp_analysis *an, const group *g)
                    "Avoid the reads%.*s (.item(), .nonzero(), .cpu(), float(), printing a tensor): keep the value on "
                    "the device.",
                    XP_STR_ARG(where)),
-           seen(an, g, xp_text(an, "they began with a value that was read back%.*s", XP_STR_ARG(where))));
+           seen(an, g, xp_text(an, "after a value was read back%.*s", XP_STR_ARG(where))));
   } else {
     advise(an, share,
            xp_text(an, "Let the host run ahead: it waits for the device%.*s before it prepares the next program.",

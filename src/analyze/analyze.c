@@ -94,6 +94,21 @@ static void build_links_and_devices(xp_analysis *an)
   }
 }
 
+/* Verdict and advice are of the whole capture; gaps, their causes and steps are of what was asked for. */
+static xp_status keep_wanted(xp_analysis *an, xp_error *err)
+{
+  const xp_analyze_options *o = an->options;
+  if (!o->step && !o->from_ps && !o->to_ps) {
+    return XP_OK;
+  }
+  xp_status status = xp_filter_gaps(an, err);
+  if (status == XP_OK) {
+    xp_causes_sum(an);
+    xp_filter_steps(an);
+  }
+  return status;
+}
+
 static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
 {
   xp_threads_build(&an->threads, an->capture, input_regex, an->arena);
@@ -116,18 +131,14 @@ static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
   xp_steps_measure(an);
   xp_counters_sum_steps(an);
   xp_cuts_find(an);
-  status = xp_filter_gaps(an, err);
-  if (status != XP_OK) {
-    return status;
-  }
   xp_work_table_build(an);
   xp_names_build(an);
   xp_health_check(an);
+  xp_coverage_sum(an);
   xp_causes_sum(an);
   xp_verdict_write(an);
   xp_advice_write(an);
-  xp_filter_steps(an);
-  return XP_OK;
+  return keep_wanted(an, err);
 }
 
 /* Runs with an escape for allocations that fail: they end up here. */
@@ -153,8 +164,8 @@ static xp_status compile_input(const char *pattern, regex_t *regex, xp_error *er
   }
   char why[256];
   regerror(code, regex, why, sizeof why);
-  return xp_fail(err, code == REG_ESPACE ? XP_ERR_MEMORY : XP_ERR_USAGE, "\"%s\" is no regular expression: %s.",
-                 pattern, why);
+  return xp_fail(err, code == REG_ESPACE ? XP_ERR_MEMORY : XP_ERR_USAGE,
+                 "\"%s\" is no regular expression (%s); write a POSIX extended one, as for grep -E", pattern, why);
 }
 
 xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *options, xp_reading **reading, xp_error *err)

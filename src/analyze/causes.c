@@ -74,13 +74,11 @@ void xp_causes_sum(xp_analysis *an)
   group *groups = NULL;
   size_t count = 0, capacity = 0;
   int64_t session_ps = 0;
+  for (size_t i = 0; i < r->device_count; i++) {
+    session_ps += r->devices[i].has_window ? r->devices[i].session_ps : 0;
+  }
   xp_map index;
   xp_map_init(&index, an->arena);
-  for (size_t i = 0; i < r->device_count; i++) {
-    r->idle_ps += r->devices[i].idle_ps;
-    session_ps += r->devices[i].has_window ? r->devices[i].session_ps : 0;
-    r->explained_ps += r->devices[i].idle_ps - r->devices[i].short_ps;
-  }
   for (size_t i = 0; i < r->gap_count; i++) {
     const xp_gap *gap = &r->gaps[i];
     if (!gap->ranked) {
@@ -121,6 +119,15 @@ void xp_causes_sum(xp_analysis *an)
   }
   if (count) {
     qsort(r->causes, count, sizeof *r->causes, larger_first);
+  }
+}
+
+void xp_coverage_sum(xp_analysis *an)
+{
+  xp_reading *r = an->reading;
+  for (size_t i = 0; i < r->device_count; i++) {
+    r->idle_ps += r->devices[i].idle_ps;
+    r->explained_ps += r->devices[i].idle_ps - r->devices[i].short_ps;
   }
   for (size_t i = 0; i < r->gap_count; i++) {
     r->explained_ps -= r->gaps[i].where == XP_WHERE_INSIDE ? r->gaps[i].unknown_ps : 0;

@@ -125,7 +125,7 @@ static bool is_inside_runtime(const state *s, const xp_thread *t, uint32_t entry
 
 static bool is_scope(const state *s, const xp_thread *t, uint32_t entry)
 {
-  if (t->is_api || ((t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] != XP_CAUSE_INPUT)) {
+  if (t->is_runtime || ((t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] != XP_CAUSE_INPUT)) {
     return false;
   }
   xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[entry]);

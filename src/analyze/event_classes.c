@@ -166,6 +166,8 @@ static const char *const library_frames[] = {
     "$inspect.py:*",
 };
 
+static const char *const runtime_threads[] = {"tf_*", "py_xla_execute*", "pjrt_*", "Host Threads/*", "pt_autograd_*"};
+
 static const char *const idle_ops[] = {"infeed", "outfeed", "send", "recv"};
 
 static const char *const collectives[] = {
@@ -215,6 +217,11 @@ xp_name_class xp_name_classify(xp_str name)
 bool xp_frame_is_library(xp_str name)
 {
   return matches_any(name, library_frames, LENGTH(library_frames)) || xp_str_find_text(name, ".py:") == name.len;
+}
+
+bool xp_thread_is_runtime(xp_str line_name)
+{
+  return matches_any(line_name, runtime_threads, LENGTH(runtime_threads));
 }
 
 /* "infeed", "infeed.3", "%recv-done.4 = ..": the word, perhaps "-done", then nothing or one of ". -" or a digit. */

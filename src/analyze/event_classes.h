@@ -47,6 +47,9 @@ xp_name_class xp_name_classify(xp_str name);
 /* True for a Python frame of a library that a user does not edit: "$pjit.py:331 cache_miss", "$builtins len". */
 bool xp_frame_is_library(xp_str name);
 
+/* True for the threads that the runtime makes for itself: no annotation of a user stands there. */
+bool xp_thread_is_runtime(xp_str line_name);
+
 /* True for a device op that is waiting by nature: infeed, outfeed, send, recv and their "-done". */
 bool xp_op_is_idle(xp_str op);
 

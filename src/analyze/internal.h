@@ -108,7 +108,8 @@ xp_trigger_found xp_trigger_find(const xp_analysis *an, xp_span gap, const xp_la
 bool xp_trigger_free(const xp_analysis *an, const xp_launch *launch, int64_t from_ps, int64_t to_ps);
 
 /* causes.c, counters.c, cuts.c, names.c, health.c, verdict.c, advice.c */
-void xp_causes_sum(xp_analysis *an);
+void xp_coverage_sum(xp_analysis *an);       /* idle_ps and explained_ps */
+void xp_causes_sum(xp_analysis *an);         /* the rows, of the gaps that are there now */
 void xp_counters_count(xp_analysis *an);     /* totals, scopes, and each step */
 void xp_counters_sum_steps(xp_analysis *an); /* what needs the summaries of steps */
 void xp_cuts_find(xp_analysis *an);

@@ -1,6 +1,8 @@
 /* The words, as a table by cause: without and with a scope. */
 #include "analyze/phrases.h"
 
+#include <stdio.h>
+
 typedef struct {
   const char *plain, *scoped; /* scoped has one %.*s */
 } phrase;
@@ -48,6 +50,34 @@ xp_str xp_phrase_cause(xp_analysis *an, const xp_cause_row *row)
   bool said = row->cause == XP_CAUSE_WAIT && row->trigger == XP_TRIGGER_WAIT;
   return xp_text(an, "%.*s%s%.*s%s", XP_STR_ARG(what), said ? "" : triggers[row->trigger], XP_STR_ARG(where),
                  places[row->where]);
+}
+
+xp_str xp_phrase_count(xp_analysis *an, uint64_t count)
+{
+  char digits[32], text[48];
+  size_t n = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), out = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (i && (n - i) % 3 == 0) {
+      text[out++] = ',';
+    }
+    text[out++] = digits[i];
+  }
+  return xp_text(an, "%.*s", (int)out, text);
+}
+
+xp_str xp_phrase_time(xp_analysis *an, int64_t ps)
+{
+  static const struct {
+    double ps;
+    const char *name;
+  } units[] = {{1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}, {1, "ps"}};
+  size_t u = 0;
+  while (u < 4 && (double)ps < units[u].ps) {
+    u++;
+  }
+  double value = (double)ps / units[u].ps;
+  int decimals = units[u].ps == 1 || value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
+  return xp_text(an, "%.*f %s", decimals, value, units[u].name);
 }
 
 const char *xp_cause_name(xp_cause cause)

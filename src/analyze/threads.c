@@ -218,6 +218,7 @@ void xp_threads_build(xp_threads *threads, const xp_capture *capture, const void
         t->partner = t->index;
         t->is_autograd = xp_str_starts(t->line->name, "pt_autograd_");
         t->is_api = xp_str_starts(t->line->name, "Host Threads/");
+        t->is_runtime = xp_thread_is_runtime(t->line->name);
         b = (builder){.all = threads,
                       .t = t,
                       .classes = classes,

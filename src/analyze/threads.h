@@ -48,7 +48,7 @@ typedef struct {
   bool overlaps;      /* some entry outlives its parent, as where two recorders share a line */
   xp_region *regions; /* by start */
   size_t region_count;
-  bool has_step, has_frame, has_scope, is_autograd, is_api;
+  bool has_step, has_frame, has_scope, is_autograd, is_api, is_runtime;
   /* For an API thread ("Host Threads/N"): the thread whose execute events contain its calls, else itself. */
   uint32_t partner;
   /* Latest end of blocks of 64 events, then of 64 blocks, ..; see xp_thread_index_frames. */

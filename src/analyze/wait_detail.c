@@ -3,8 +3,6 @@
 
 enum { NOTABLE_WAIT_PS = 50000000 }; /* 50 us: shorter ones are not worth a look at every pool thread */
 
-static const char *const pool_lines[] = {"tf_XLA*", "tf_pjrt*", "tf_pytorchxla*", "tf_Pj*", "py_xla_execute*"};
-
 /* The event of a pool thread that lasts longest within a time. */
 static xp_str longest_pool_event(const xp_analysis *an, uint32_t host, int64_t from, int64_t to)
 {
@@ -12,11 +10,7 @@ static xp_str longest_pool_event(const xp_analysis *an, uint32_t host, int64_t f
   int64_t best_ps = 0;
   for (size_t i = 0; i < an->threads.count; i++) {
     const xp_thread *t = &an->threads.threads[i];
-    bool pool = false;
-    for (size_t p = 0; p < sizeof pool_lines / sizeof *pool_lines; p++) {
-      pool = pool || xp_str_glob(t->line->name, pool_lines[p]);
-    }
-    if (!pool || t->host != host) {
+    if (!t->is_runtime || t->is_api || t->host != host) {
       continue;
     }
     uint32_t e = xp_thread_innermost(t, from);

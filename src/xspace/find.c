@@ -203,7 +203,7 @@ xp_status xp_find_runs(const char *path, xp_arena *arena, xp_run_list *list, xp_
   }
   if (stat(path, &st) != 0) {
     xp_status status = errno == ENOENT || errno == ENOTDIR ? XP_ERR_NOT_FOUND : XP_ERR_IO;
-    return xp_fail(err, status, "%s: %s", path, strerror(errno));
+    return xp_fail(err, status, "%s: %s; name a capture (*.xplane.pb) or a directory above one", path, strerror(errno));
   }
   search s = {.arena = arena, .list = list};
   jmp_buf *escape = xp_arena_set_escape(arena, NULL);

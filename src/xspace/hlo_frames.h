@@ -1,4 +1,5 @@
-/* Source positions that a module keeps once for all its instructions (StackFrameIndexProto).  Used by hlo_proto.c alone. */
+/* Source positions that a module keeps once for all its instructions (StackFrameIndexProto).  Used by hlo_proto.c
+ * alone. */
 #ifndef XP_XSPACE_HLO_FRAMES_H
 #define XP_XSPACE_HLO_FRAMES_H
 

@@ -13,7 +13,7 @@
 typedef struct {
   xp_str name, opcode;
   xp_str op_name, op_type; /* OpMetadata */
-  xp_str source_file;           /* from OpMetadata, else from its stack frame */
+  xp_str source_file;      /* from OpMetadata, else from its stack frame */
   int64_t source_line;
   bool is_fused;       /* stands in a computation other than the entry */
   xp_str *fused_names; /* of a fusion: the distinct op_names of the instructions that it calls, with themselves */

@@ -29,7 +29,7 @@ typedef struct {
   uint64_t *called; /* by instruction: id of the computation that a fusion calls, plus 1; 0 if it is no fusion */
   uint64_t *frame;  /* by instruction: number of its stack frame, 0 if it has none */
   xp_hlo_frames frames;
-  size_t copied;    /* names that were copied because a computation is called more than once */
+  size_t copied; /* names that were copied because a computation is called more than once */
 } reader;
 
 static void note_status(reader *h, const xp_wire_reader *r)

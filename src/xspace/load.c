@@ -150,7 +150,8 @@ static void drop_other_hosts(xp_loader *loader)
   }
 }
 
-/* Pages of large files leave this process: the columns are filled, and stats are read from the page cache when needed. */
+/* Pages of large files leave this process: the columns are filled, and stats are read from the page cache when needed.
+ */
 static void forget_files(const xp_loader *loader)
 {
   for (size_t i = 0; !loader->options.no_events && i < loader->capture.host_count; i++) {
@@ -161,7 +162,7 @@ static void forget_files(const xp_loader *loader)
   }
 }
 
-static void read_planes(xp_loader *loader)
+static xp_status read_planes(xp_loader *loader, xp_error *err)
 {
   make_workers(loader);
   collect_planes(loader);
@@ -170,6 +171,10 @@ static void read_planes(xp_loader *loader)
   xp_loader_run(loader, loader->batch_count, xp_segments_scan);
   xp_segments_join(loader);
   xp_session_find(loader);
+  xp_status status = xp_session_check(loader, err);
+  if (status != XP_OK) {
+    return status;
+  }
   if (!loader->options.no_events) {
     xp_columns_allocate(loader);
     xp_loader_run(loader, loader->batch_count, xp_segments_decode);
@@ -180,6 +185,7 @@ static void read_planes(xp_loader *loader)
   }
   xp_session_extent(loader);
   forget_files(loader);
+  return XP_OK;
 }
 
 /* XP_OK if some host could be read, at least in part. */
@@ -219,8 +225,10 @@ static void load_guarded(void *context)
   call->status = xp_hosts_select(loader, call->err);
   if (call->status == XP_OK) {
     drop_other_hosts(loader);
-    read_planes(loader);
-    call->status = check_something_read(loader, call->err);
+    call->status = read_planes(loader, call->err);
+    if (call->status == XP_OK) {
+      call->status = check_something_read(loader, call->err);
+    }
   }
 }
 
@@ -280,7 +288,6 @@ static void load_memory_guarded(void *context)
   loader->hosts = xp_arena_alloc(capture->arena, sizeof *loader->hosts);
   xp_host *host = capture->hosts;
   loader->hosts->host = host;
-  loader->hosts->is_borrowed = true;
   host->capture = capture;
   host->path = xp_arena_copy(capture->arena, xp_str_c(m->name));
   host->file.bytes = m->bytes;

@@ -75,7 +75,6 @@ typedef struct {
   size_t draft_count;
   xp_str file_name; /* last component of the path */
   xp_status error;  /* of host->problem */
-  bool is_borrowed; /* the bytes belong to the caller */
   bool left_out;    /* by options->host */
 } xp_host_draft;
 
@@ -126,6 +125,9 @@ void xp_segments_scan(xp_loader *loader, size_t batch, xp_arena *arena);
 void xp_segments_join(xp_loader *loader);
 
 /* session.c */
+/* XP_ERR_USAGE if the sessions of the hosts lie so far apart that they cannot be of one run. */
+xp_status xp_session_check(const xp_loader *loader, xp_error *err);
+
 void xp_session_find(xp_loader *loader);
 void xp_session_extent(xp_loader *loader);
 

@@ -7,6 +7,10 @@
 #include "xspace/load.h"
 
 #define FIRST_UNIX_NS INT64_C(100000000000000000)
+#define MINUTE_NS     INT64_C(60000000000)
+#define MOST_APART_NS (10 * MINUTE_NS) /* hosts of one run begin to record within seconds */
+
+enum { MINUTES_A_DAY = 24 * 60 };
 
 static int64_t bounded_time(const xp_stat *stat)
 {
@@ -86,6 +90,30 @@ void xp_session_find(xp_loader *loader)
       plane->lines[k].base_ps = base_of(capture, plane->host, plane->lines[k].timestamp_ns);
     }
   }
+}
+
+xp_status xp_session_check(const xp_loader *loader, xp_error *err)
+{
+  const xp_capture *capture = &loader->capture;
+  const xp_host *first = NULL, *last = NULL;
+  for (size_t i = 0; i < capture->host_count; i++) {
+    const xp_host *host = &capture->hosts[i];
+    if (host->has_session) {
+      first = first == NULL || host->start_unix_ns < first->start_unix_ns ? host : first;
+      last = last == NULL || host->start_unix_ns > last->start_unix_ns ? host : last;
+    }
+  }
+  if (first == NULL || last->start_unix_ns - first->start_unix_ns < MOST_APART_NS) {
+    return XP_OK;
+  }
+  int64_t minutes = (last->start_unix_ns - first->start_unix_ns) / MINUTE_NS;
+  bool days = minutes >= 2 * MINUTES_A_DAY;
+  return xp_fail(
+      err, XP_ERR_USAGE,
+      "these captures are no hosts of one run: %.*s was recorded %lld %s after %.*s; name one file, or choose "
+      "with --host",
+      XP_STR_ARG(last->path), (long long)(days ? minutes / MINUTES_A_DAY : minutes), days ? "days" : "minutes",
+      XP_STR_ARG(first->path));
 }
 
 /* The extent of the timed events of a host; false if it has none. */

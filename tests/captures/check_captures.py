@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Hold the program's answers about real captures against an independent recomputation.
 
-    check_captures.py XLAPROF [CAPTURE...]     every capture of tests/data/captures, or those named
-    check_captures.py --self-test [SCENARIO...]  the recomputation alone, against the known answers of tests/data/scenarios
+    check_captures.py XLAPROF [CAPTURE...]       every capture of tests/data/captures, or those named
+    check_captures.py --self-test [SCENARIO...]  the recomputation alone, against the answers of tests/data/scenarios
 
 The program is run as `XLAPROF <gaps|steps|counters|names|ops|info|report> --json CAPTURE`; what it answers is
 compared with oracle.py (exactly: all times are whole picoseconds), chains.py (causes, within 2 us) and
@@ -169,6 +169,7 @@ def check_chains(score, right, gaps, unlinked):
         got = table.get(("lead_in", start), {})
         check_gap_parts(score, right, right.parts(start, a), got, "%s lead-in " % name)
         check_trigger(score, right, start, a, got, "%s lead-in " % name)
+        check_gap_step(score, right, a, got, "%s lead-in " % name)
     if stop is not None and stop > b:
         check_gap_parts(score, right, right.tail(b, stop), table.get(("tail", b), {}), "%s tail " % name)
 
@@ -181,16 +182,19 @@ def check_gap(score, right, a, b, got, label):
     top = sorted(sums.values())[-2:]
     if len(top) < 2 or top[1] - top[0] > 2 * SLACK_PS:
         score.same(got.get("cause"), chains.cause_of(sums), label + "cause")
-    run = right.next_launch(b)
-    step = right.step_of(run) if run and right.steps else None
-    if right.steps:
-        found = got.get("step")
-        score.same(found and [found.get("name"), found.get("num")], step and list(step[:2]), label + "step")
+    check_gap_step(score, right, b, got, label)
     for key, at, work in (("before", a, [w for w in right.d.work + right.d.copies if w.end == a]),
                           ("after", b, [w for w in right.d.work + right.d.copies if w.start == b])):
         op = (got.get(key) or {}).get("op")
         score.ok(op in [w.key for w in work], label + key, "program %s, right is %s at %d"
                  % (short(op), short([w.key for w in work]), at))
+
+
+def check_gap_step(score, right, end, got, label):
+    """The step that launched the work after the gap; only where the program annotated its steps."""
+    if right.steps:
+        step, found = right.step_of(right.next_launch(end)), got.get("step")
+        score.same(found and [found.get("name"), found.get("num")], step and list(step[:2]), label + "step")
 
 
 def check_gap_parts(score, right, want, got, label):
@@ -367,6 +371,12 @@ def known_counters(score, capture, fact, answers):
         score.same(answers["counters"].get(key), value, "known %s" % key)
 
 
+def known_report(score, capture, fact, answers):
+    found = answers["counters"].get("report") or {}
+    for key, value in fact.items():
+        score.same(found.get(key), value, "known: metrics report, %s" % key)
+
+
 def known_positive(score, capture, fact, answers):
     for key in fact:
         score.ok((answers["counters"].get(key) or 0) > 0, "known: %s > 0" % key)
@@ -463,11 +473,13 @@ def known_part_before_step(score, capture, fact, answers):
                          % (fact["cause"], fact["scope"], name, num, d.name))
 
 
-KNOWN = {"counters": known_counters, "counters_positive": known_positive, "steps": known_steps,
-         "step_counts": known_step_counts, "devices": known_devices, "gate": known_gate,
-         "largest_gap": known_largest_gap, "gap_groups": known_gap_groups, "verdict": known_verdict,
-         "advice": known_advice, "linked": known_linked, "without_launch": known_without_launch, "cut_points": known_cut_points,
-         "part_before_step": known_part_before_step}
+KNOWN = {
+    "counters": known_counters, "counters_positive": known_positive, "metrics_report": known_report,
+    "steps": known_steps, "step_counts": known_step_counts, "devices": known_devices, "gate": known_gate,
+    "largest_gap": known_largest_gap, "gap_groups": known_gap_groups, "part_before_step": known_part_before_step,
+    "cut_points": known_cut_points, "without_launch": known_without_launch, "linked": known_linked,
+    "verdict": known_verdict, "advice": known_advice,
+}
 
 
 # ---------------------------------------------------------------- running
@@ -606,7 +618,8 @@ def test_chains(score, capture, wanted):
             by_scope = found.parts(a, b)
             for p in right[a]["parts"]:
                 if p.get("scope"):
-                    score.same(by_scope.get((p["cause"], p["scope"])), p["ps"], label + "%s in %s" % (p["cause"], p["scope"]))
+                    score.same(by_scope.get((p["cause"], p["scope"])), p["ps"],
+                               label + "%s in %s" % (p["cause"], p["scope"]))
             parts = chains.by_class(by_scope)
             score.same(parts, dict(sums), label + "parts")
             score.same(chains.cause_of(parts), right[a]["cause"], label + "cause")

@@ -1,7 +1,7 @@
 """What a capture says, recomputed plainly and slowly from its planes: devices, gaps, steps, names, counters.
 
-It follows docs/ alone and shares no code with the program it checks.  All times are integers in
-picoseconds since the session start (of several hosts: since the earliest one).
+It follows the definitions (docs/reading.md) and shares no code with the program it checks.  All times are
+integers in picoseconds since the session start (of several hosts: since the earliest one).
 """
 import re
 
