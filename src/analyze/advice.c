@@ -109,7 +109,7 @@ static double run_ps(const xp_reading *r)
   for (size_t i = 0; i < r->device_count; i++) {
     const xp_device *d = &r->devices[i];
     int64_t window = d->window_ps[1] - d->window_ps[0];
-    sum += d->has_window ? (double)(d->session_ps > window ? d->session_ps : window) : 0;
+    sum += d->has_window && d->ranked ? (double)(d->session_ps > window ? d->session_ps : window) : 0;
   }
   return sum;
 }
@@ -241,13 +241,13 @@ static void sort_advice(xp_reading *r)
 
 void xp_advice_write(xp_analysis *an)
 {
-  enum { MOST = 8 };
+  enum { MOST = 8, MOST_ROWS = 64 };
   xp_reading *r = an->reading;
   advise_compiles(an);
   advise_eager(an);
   advise_names(an);
   advise_tracing(an);
-  for (size_t i = 0; i < r->cause_count; i++) {
+  for (size_t i = 0; i < r->cause_count && i < MOST_ROWS; i++) {
     group g = counts_for_trigger(&r->causes[i]) ? sum_rows(r, i, counts_for_trigger, same_trigger) : (group){0};
     if (g.gaps && share_of_run(r, g.ps) >= NOTABLE_SHARE) {
       advise_trigger(an, &g);

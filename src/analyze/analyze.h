@@ -114,6 +114,7 @@ typedef struct {
   int64_t collective_ps, collective_wait_ps;
   size_t launches, runs;      /* as far as they can be counted for the device */
   size_t runs_without_launch; /* began before the session, or launched by what the capture does not show */
+  bool ranked; /* false: a SparseCore, which works for a TensorCore: listed, in no sum of idle time */
   bool ends_early;            /* launches go on, its events do not */
 } xp_device;
 
@@ -146,6 +147,7 @@ typedef struct {
   int64_t *device_busy_ps;                /* for every device of xp_reading.devices */
   int64_t device_start_ps, device_end_ps; /* first start and last end of the work that it launched; equal: none */
   uint64_t counters[XP_COUNTER_COUNT];
+  uint64_t after[XP_COUNTER_COUNT]; /* behind the step, before the next one of the host */
 } xp_step;
 
 typedef struct {
@@ -191,7 +193,7 @@ typedef struct {
   uint64_t compiles_after_first;              /* within steps after the first of each name */
   size_t steps_after_first;
   xp_str main_step;         /* the name of steps that take most time; empty without steps */
-  double programs_per_step; /* executes in a complete step of that name, on average */
+  double programs_per_step; /* executes from one complete step of that name to the next, on average */
   double reads_per_step;    /* and reads */
   xp_scope_counters *by_scope;
   size_t by_scope_count;

@@ -63,8 +63,9 @@ static void add_short_gaps(xp_analysis *an, group *g)
 {
   g->row = (xp_cause_row){.cause = XP_CAUSE_SHORT};
   for (size_t i = 0; i < an->reading->device_count; i++) {
-    g->row.gaps += an->reading->devices[i].short_count;
-    g->row.ps += an->reading->devices[i].short_ps;
+    const xp_device *d = &an->reading->devices[i];
+    g->row.gaps += d->ranked ? d->short_count : 0;
+    g->row.ps += d->ranked ? d->short_ps : 0;
   }
 }
 
@@ -75,7 +76,7 @@ void xp_causes_sum(xp_analysis *an)
   size_t count = 0, capacity = 0;
   int64_t session_ps = 0;
   for (size_t i = 0; i < r->device_count; i++) {
-    session_ps += r->devices[i].has_window ? r->devices[i].session_ps : 0;
+    session_ps += r->devices[i].has_window && r->devices[i].ranked ? r->devices[i].session_ps : 0;
   }
   xp_map index;
   xp_map_init(&index, an->arena);
@@ -126,10 +127,11 @@ void xp_coverage_sum(xp_analysis *an)
 {
   xp_reading *r = an->reading;
   for (size_t i = 0; i < r->device_count; i++) {
-    r->idle_ps += r->devices[i].idle_ps;
-    r->explained_ps += r->devices[i].idle_ps - r->devices[i].short_ps;
+    r->idle_ps += r->devices[i].ranked ? r->devices[i].idle_ps : 0;
+    r->explained_ps += r->devices[i].ranked ? r->devices[i].idle_ps - r->devices[i].short_ps : 0;
   }
   for (size_t i = 0; i < r->gap_count; i++) {
-    r->explained_ps -= r->gaps[i].where == XP_WHERE_INSIDE ? r->gaps[i].unknown_ps : 0;
+    bool counts = r->gaps[i].where == XP_WHERE_INSIDE && r->devices[r->gaps[i].device].ranked;
+    r->explained_ps -= counts ? r->gaps[i].unknown_ps : 0;
   }
 }

@@ -9,10 +9,11 @@
 
 typedef struct {
   xp_analysis *an;
-  xp_intern ran;     /* scopes and components of scopes of instructions that ran */
-  xp_map programs;   /* hash(host, program) that ran */
-  xp_map backward;   /* of these, those with *_backward instructions without a scope */
-  uint8_t *lowering; /* by entry of the thread at hand */
+  xp_intern ran;          /* scopes and components of scopes of instructions that ran */
+  xp_map programs;        /* hash(host, program) that ran */
+  xp_map backward;        /* of these, those with *_backward instructions without a scope */
+  uint8_t *backward_step; /* by step */
+  uint8_t *lowering;      /* by entry of the thread at hand */
   size_t lowering_capacity;
 } state;
 
@@ -81,19 +82,21 @@ static void collect_fused(state *s)
   }
 }
 
-static bool is_step_program_backward(const state *s, uint32_t step)
+/* Steps whose programs ran such instructions. */
+static void collect_backward_steps(state *s)
 {
   const xp_analysis *an = s->an;
-  for (size_t i = 0; i < an->devices.count; i++) {
+  s->backward_step = xp_arena_array(an->arena, an->reading->step_count, 1);
+  for (size_t i = 0; s->backward.count && i < an->devices.count; i++) {
     const xp_device_data *d = &an->devices.devices[i];
     for (size_t r = 0; r < d->run_count; r++) {
-      if (d->runs[r].step == step && d->runs[r].has_program &&
-          xp_map_get(&s->backward, program_key(d->host, d->runs[r].program)) != XP_NONE) {
-        return true;
+      const xp_device_run *run = &d->runs[r];
+      if (run->step != XP_NONE && run->has_program &&
+          xp_map_get(&s->backward, program_key(d->host, run->program)) != XP_NONE) {
+        s->backward_step[run->step] = 1;
       }
     }
   }
-  return false;
 }
 
 /* Marks the PjitFunctions around lowering events. */
@@ -154,9 +157,9 @@ static void mark_scopes(const state *s, xp_thread *t)
 /* Some gradient is built on an autograd thread of the host meanwhile. */
 static bool overlaps_autograd(const xp_analysis *an, uint32_t host, int64_t start_ps, int64_t end_ps)
 {
-  for (size_t i = 0; i < an->threads.count; i++) {
-    const xp_thread *t = &an->threads.threads[i];
-    if (!t->is_autograd || t->host != host) {
+  for (size_t i = 0; i < an->threads.autograd_thread_count; i++) {
+    const xp_thread *t = &an->threads.threads[an->threads.autograd_threads[i]];
+    if (t->host != host) {
       continue;
     }
     uint32_t next = xp_thread_first_from(t, start_ps);
@@ -201,7 +204,7 @@ static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
     return true;
   }
   uint32_t step = an->names_on && s->backward.count ? enclosing_step(s, t, entry) : XP_NONE;
-  return step != XP_NONE && is_step_program_backward(s, step);
+  return step != XP_NONE && s->backward_step[step];
 }
 
 /* For every entry the scope that it lies in, else the step. */
@@ -241,6 +244,7 @@ void xp_classify(xp_analysis *an)
   xp_map_init(&s.backward, an->arena);
   collect_ran(&s);
   collect_fused(&s);
+  collect_backward_steps(&s);
   for (size_t i = 0; i < an->threads.count; i++) {
     classify_thread(&s, &an->threads.threads[i]);
   }

@@ -30,8 +30,12 @@ static void count_at(counting *c, int counter, uint32_t thread, uint32_t entry, 
   uint32_t step = r->step_source == XP_STEPS_ANNOTATION ? xp_steps_at(c->an, t->host, time) : XP_NONE;
   if (step != XP_NONE) {
     r->steps[step].counters[counter]++;
-  } else {
-    r->outside_steps_counters[counter]++;
+    return;
+  }
+  r->outside_steps_counters[counter]++;
+  step = r->step_source == XP_STEPS_ANNOTATION ? xp_steps_before(c->an, t->host, time) : XP_NONE;
+  if (step != XP_NONE) {
+    r->steps[step].after[counter]++;
   }
 }
 
@@ -185,13 +189,36 @@ static const xp_step_summary *main_steps(const xp_reading *r)
   return best;
 }
 
+/* Executes and reads of the main steps, those between one step and the next included: a loop often reads there. */
+static void count_main_steps(xp_analysis *an, const xp_step_summary *main)
+{
+  xp_reading *r = an->reading;
+  uint64_t executes = 0, reads = 0;
+  size_t count = 0;
+  const xp_step *last = NULL;
+  for (size_t i = 0; i < r->step_count; i++) {
+    const xp_step *s = &r->steps[i];
+    if (!s->complete || !xp_str_eq(s->name, main->name)) {
+      continue;
+    }
+    executes += s->counters[XP_EXECUTES] + s->after[XP_EXECUTES];
+    reads += s->counters[XP_READS] + s->after[XP_READS];
+    last = s;
+    count++;
+  }
+  if (last && count > 1) { /* what follows the last step is no part of the loop */
+    executes -= last->after[XP_EXECUTES];
+    reads -= last->after[XP_READS];
+  }
+  r->counters.main_step = main->name;
+  r->counters.programs_per_step = count ? (double)executes / (double)count : 0;
+  r->counters.reads_per_step = count ? (double)reads / (double)count : 0;
+}
+
 void xp_counters_sum_steps(xp_analysis *an)
 {
   xp_reading *r = an->reading;
   xp_counters *out = &r->counters;
-  const xp_step_summary *main = main_steps(r);
-  uint64_t main_executes = 0, main_reads = 0;
-  size_t main_count = 0;
   xp_intern seen;
   xp_intern_init(&seen, an->arena);
   for (size_t i = 0; i < r->step_count; i++) {
@@ -206,16 +233,10 @@ void xp_counters_sum_steps(xp_analysis *an)
       out->per_step_totals[k] += s->counters[k];
     }
     out->steps += s->complete;
-    if (main && s->complete && xp_str_eq(s->name, main->name)) {
-      main_executes += s->counters[XP_EXECUTES];
-      main_reads += s->counters[XP_READS];
-      main_count++;
-    }
   }
-  if (main_count) {
-    out->main_step = main->name;
-    out->programs_per_step = (double)main_executes / (double)main_count;
-    out->reads_per_step = (double)main_reads / (double)main_count;
+  const xp_step_summary *main = main_steps(r);
+  if (main) {
+    count_main_steps(an, main);
   }
 }
 

@@ -5,6 +5,8 @@
  */
 #include "analyze/internal.h"
 
+#include <stdlib.h>
+
 static uint32_t flags_of(const xp_analysis *an, const xp_thread *t, uint32_t entry)
 {
   return xp_threads_class(&an->threads, t->line, t->event[entry]).flags;
@@ -74,14 +76,14 @@ static bool find_cut(const xp_analysis *an, const xp_launch *launch, xp_cut_poin
   return sync != XP_NONE;
 }
 
-static void add_cut(xp_analysis *an, const xp_cut_point *cut, size_t *capacity, bool in_main_step)
+static void add_cut(xp_analysis *an, const xp_cut_point *cut, xp_map *known, size_t *capacity, bool in_main_step)
 {
   xp_counters *out = &an->reading->counters;
-  size_t i = 0;
-  while (i < out->cut_count && !(out->cuts[i].kind == cut->kind && xp_str_eq(out->cuts[i].scope, cut->scope))) {
-    i++;
-  }
-  if (i == out->cut_count) {
+  uint64_t key = xp_str_hash(cut->scope) * 8 + (uint64_t)cut->kind;
+  uint32_t i = xp_map_get(known, key);
+  if (i == XP_NONE) {
+    i = (uint32_t)out->cut_count;
+    xp_map_put(known, key, i);
     out->cuts = xp_arena_grow(an->arena, out->cuts, i, capacity, sizeof *out->cuts);
     out->cuts[out->cut_count++] = (xp_cut_point){.kind = cut->kind, .scope = cut->scope};
   }
@@ -89,10 +91,21 @@ static void add_cut(xp_analysis *an, const xp_cut_point *cut, size_t *capacity, 
   out->cuts[i].per_step += in_main_step; /* divided below */
 }
 
+static int most_first(const void *x, const void *y)
+{
+  const xp_cut_point *a = x, *b = y;
+  if (a->count != b->count) {
+    return a->count > b->count ? -1 : 1;
+  }
+  return a->kind != b->kind ? (int)a->kind - (int)b->kind : xp_str_cmp(a->scope, b->scope);
+}
+
 void xp_cuts_find(xp_analysis *an)
 {
   xp_counters *out = &an->reading->counters;
   size_t capacity = 0, steps = 0;
+  xp_map known; /* hash of kind and scope -> cut */
+  xp_map_init(&known, an->arena);
   for (size_t i = 0; i < an->reading->step_count; i++) {
     steps += an->reading->steps[i].complete && xp_str_eq(an->reading->steps[i].name, out->main_step);
   }
@@ -104,14 +117,12 @@ void xp_cuts_find(xp_analysis *an)
     }
     uint32_t step = xp_launch_step(an, launch);
     const xp_step *s = step == XP_NONE ? NULL : &an->reading->steps[step];
-    add_cut(an, &cut, &capacity, s && s->complete && xp_str_eq(s->name, out->main_step));
+    add_cut(an, &cut, &known, &capacity, s && s->complete && xp_str_eq(s->name, out->main_step));
   }
   for (size_t i = 0; i < out->cut_count; i++) {
     out->cuts[i].per_step = steps ? out->cuts[i].per_step / (double)steps : 0;
-    for (size_t k = i; k > 0 && out->cuts[k].count > out->cuts[k - 1].count; k--) {
-      xp_cut_point swap = out->cuts[k];
-      out->cuts[k] = out->cuts[k - 1];
-      out->cuts[k - 1] = swap;
-    }
+  }
+  if (out->cut_count > 1) {
+    qsort(out->cuts, out->cut_count, sizeof *out->cuts, most_first);
   }
 }

@@ -279,6 +279,7 @@ void xp_devices_build(xp_devices *devices, const xp_capture *capture, const xp_t
                       bool raw_names, xp_arena *arena)
 {
   *devices = (xp_devices){.arena = arena, .capture = capture, .threads = threads, .raw_names = raw_names};
+  xp_map_init(&devices->device_of, arena);
   devices->lazy = detect_lazy(capture);
   devices->hlo = xp_arena_array(arena, capture->host_count, sizeof *devices->hlo);
   xp_device_builder b = {.all = devices, .links = links};

@@ -74,6 +74,7 @@ typedef struct {
   const xp_threads *threads;
   xp_device_data *devices;
   size_t count, capacity;
+  xp_map device_of; /* hash of host and name (XLA CPU: ordinal) -> device */
   xp_op *ops;
   size_t op_count, op_capacity;
   xp_hlo_names **hlo; /* by host */

@@ -120,15 +120,6 @@ static bool runs_on_device_plane(const reader *r, const xp_device_stats *s)
                         : s->hlo_module.len && xp_intern_find(&r->b->device_modules, s->hlo_module) != XP_NONE;
 }
 
-static xp_device_data *device_of(reader *r, int64_t ordinal)
-{
-  xp_devices *all = r->b->all;
-  xp_device_data *d = xp_device_find(all, r->host, XP_DEVICE_CPU, ordinal);
-  return d ? d
-           : xp_device_of(all, r->host, xp_arena_format(all->arena, "CPU:%lld", (long long)ordinal), XP_DEVICE_CPU,
-                          ordinal);
-}
-
 static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, size_t i)
 {
   xp_device_stats s;
@@ -137,7 +128,7 @@ static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, siz
     return;
   }
   xp_devices *all = r->b->all;
-  xp_device_data *d = device_of(r, s.ordinal < 0 ? 0 : s.ordinal);
+  xp_device_data *d = xp_cpu_device_of(all, r->host, s.ordinal < 0 ? 0 : s.ordinal);
   if (xp_device_event_is_lost(d, line, i)) {
     return;
   }

@@ -81,6 +81,7 @@ static const xp_name_pattern patterns[] = {
     {"IfrtComputationClient::ExecuteReplicated", XP_CAUSE_DISPATCH, XP_NAME_EXECUTES | XP_NAME_TORCH},
     {"PJRT_LoadedExecutable_Execute", XP_CAUSE_DISPATCH, XP_NAME_LAUNCH},
     {"PJRT_LoadedExecutable_Execute*", XP_CAUSE_DISPATCH, 0},
+    {"*LoadedExecutable::ExecuteHelper*", XP_CAUSE_DISPATCH, 0}, /* of one device, often on a pool thread */
     {"*LoadedExecutable::Execute*", XP_CAUSE_DISPATCH, XP_NAME_LAUNCH},
     {"PjRt*Execute*", XP_CAUSE_DISPATCH, 0},
     {"GpuExecutable::ExecuteThunks", XP_CAUSE_DISPATCH, 0},

@@ -23,7 +23,7 @@ static xp_gap *add_gap(xp_analysis *an, uint32_t device, xp_where where, xp_span
                   .launch = XP_NONE,
                   .trigger_thread = XP_NONE,
                   .trigger_entry = XP_NONE,
-                  .ranked = true};
+                  .ranked = an->reading->devices[device].ranked};
   return gap;
 }
 
@@ -123,7 +123,7 @@ static void find_cause(const xp_analysis *an, xp_gap *gap, xp_parts *parts)
     gap->trigger_scope = xp_thread_scope_from(t, found.entry, xp_entry_start(t, found.entry));
   }
   if (gap->where != XP_WHERE_INSIDE) { /* an edge without launch, or that says nothing, is shown and not ranked */
-    gap->ranked = launch && gap->cause != XP_CAUSE_UNKNOWN && gap->cause != XP_CAUSE_PROFILER;
+    gap->ranked = gap->ranked && launch && gap->cause != XP_CAUSE_UNKNOWN && gap->cause != XP_CAUSE_PROFILER;
   }
 }
 

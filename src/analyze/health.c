@@ -86,19 +86,23 @@ static void check_launches(xp_analysis *an)
   }
 }
 
-/* Start of the latest launch of a host, and how many lie behind a time. */
-static int64_t latest_launch(const xp_analysis *an, uint32_t host, int64_t after, size_t *behind)
+/* Launches of a host after a time, and the start of the latest of them.  They are sorted, so only those are looked at.
+ */
+static size_t launches_after(const xp_analysis *an, uint32_t host, int64_t after, int64_t *latest)
 {
-  int64_t latest = INT64_MIN;
-  *behind = 0;
-  for (size_t i = 0; i < an->links.asked_count; i++) {
-    const xp_launch *l = &an->links.launches[an->links.asked[i]];
+  size_t count = 0;
+  *latest = after;
+  for (size_t i = an->links.asked_count; i > 0; i--) {
+    const xp_launch *l = &an->links.launches[an->links.asked[i - 1]];
+    if (l->start_ps <= after) {
+      break;
+    }
     if (xp_launch_host(&an->links, l) == host) {
-      latest = l->start_ps > latest ? l->start_ps : latest;
-      *behind += l->start_ps > after;
+      *latest = count == 0 ? l->start_ps : *latest;
+      count++;
     }
   }
-  return latest;
+  return count;
 }
 
 /* Launches go on long after the last event of the device. */
@@ -107,11 +111,8 @@ static void check_early_end(xp_analysis *an)
   enum { LEAST_LAUNCHES = 3 };
   for (size_t i = 0; i < an->reading->device_count; i++) {
     xp_device *d = &an->reading->devices[i];
-    size_t behind;
-    if (!d->has_window) {
-      continue;
-    }
-    int64_t latest = latest_launch(an, d->host, d->window_ps[1], &behind);
+    int64_t latest;
+    size_t behind = d->has_window ? launches_after(an, d->host, d->window_ps[1], &latest) : 0;
     if (behind < LEAST_LAUNCHES || (latest - d->window_ps[1]) * 10 < latest - d->window_ps[0]) {
       continue;
     }

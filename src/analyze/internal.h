@@ -48,6 +48,7 @@ void xp_clock_check(xp_analysis *an);
 void xp_steps_find(xp_analysis *an);
 void xp_steps_measure(xp_analysis *an);
 uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps);
+uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps); /* the latest that began */
 
 /* classify.c: which events of the host are annotations, and which of them are tracing. */
 void xp_classify(xp_analysis *an);
@@ -71,6 +72,7 @@ typedef struct {
   uint32_t scope_thread, scope_entry;
   xp_part *parts;
   size_t count, capacity;
+  xp_map index; /* of walk.c */
   int64_t *cuts;
   size_t cut_count, cut_capacity;
   /* the longest stretch of one part, for evidence */

@@ -1,28 +1,39 @@
 /* Growing devices, lanes and runs while planes are read. */
 #include "analyze/lanes.h"
 
-xp_device_data *xp_device_of(xp_devices *all, uint32_t host, xp_str name, xp_device_kind kind, int64_t ordinal)
+static uint64_t mix(uint64_t h, uint64_t v)
 {
-  for (size_t i = 0; i < all->count; i++) {
-    if (all->devices[i].host == host && xp_str_eq(all->devices[i].name, name)) {
-      return &all->devices[i];
-    }
-  }
-  all->devices = xp_arena_grow(all->arena, all->devices, all->count, &all->capacity, sizeof *all->devices);
-  xp_device_data *d = &all->devices[all->count++];
-  *d = (xp_device_data){.host = host, .name = name, .kind = kind, .ordinal = ordinal};
-  return d;
+  h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
+  return h * 0xff51afd7ed558ccdu;
 }
 
-xp_device_data *xp_device_find(xp_devices *all, uint32_t host, xp_device_kind kind, int64_t ordinal)
+static xp_device_data *add_device(xp_devices *all, uint64_t key, xp_device_data device)
 {
-  for (size_t i = 0; i < all->count; i++) {
-    const xp_device_data *d = &all->devices[i];
-    if (d->host == host && d->kind == kind && d->ordinal == ordinal) {
-      return &all->devices[i];
-    }
+  all->devices = xp_arena_grow(all->arena, all->devices, all->count, &all->capacity, sizeof *all->devices);
+  all->devices[all->count] = device;
+  xp_map_put(&all->device_of, key, (uint32_t)all->count);
+  return &all->devices[all->count++];
+}
+
+xp_device_data *xp_device_of(xp_devices *all, uint32_t host, xp_str name, xp_device_kind kind, int64_t ordinal)
+{
+  uint64_t key = mix(xp_str_hash(name), host);
+  uint32_t i = xp_map_get(&all->device_of, key);
+  if (i != XP_NONE && all->devices[i].host == host && xp_str_eq(all->devices[i].name, name)) {
+    return &all->devices[i];
   }
-  return NULL;
+  return add_device(all, key, (xp_device_data){.host = host, .name = name, .kind = kind, .ordinal = ordinal});
+}
+
+xp_device_data *xp_cpu_device_of(xp_devices *all, uint32_t host, int64_t ordinal)
+{
+  uint64_t key = mix(mix((uint64_t)ordinal, host), XP_DEVICE_CPU);
+  uint32_t i = xp_map_get(&all->device_of, key);
+  if (i != XP_NONE && all->devices[i].kind == XP_DEVICE_CPU) {
+    return &all->devices[i];
+  }
+  xp_str name = xp_arena_format(all->arena, "CPU:%lld", (long long)ordinal);
+  return add_device(all, key, (xp_device_data){.host = host, .name = name, .kind = XP_DEVICE_CPU, .ordinal = ordinal});
 }
 
 xp_lane *xp_lane_of(xp_devices *all, xp_device_data *device, const xp_line *line)
@@ -87,12 +98,6 @@ bool xp_device_event_is_lost(xp_device_data *device, const xp_line *line, size_t
   device->untimed += (line->meta[i] & XP_EVENT_UNTIMED) != 0;
   device->stray += (line->meta[i] & XP_EVENT_STRAY) != 0;
   return (line->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) != 0;
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-  h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
-  return h * 0xff51afd7ed558ccdu;
 }
 
 uint32_t xp_device_op(xp_device_builder *b, uint32_t host, const xp_line *line, size_t i, const xp_device_stats *stats,

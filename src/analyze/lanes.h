@@ -13,8 +13,8 @@ typedef struct {
   xp_intern device_modules;
 } xp_device_builder;
 
-/* The device of a host with a kind and ordinal; NULL if there is none yet. */
-xp_device_data *xp_device_find(xp_devices *all, uint32_t host, xp_device_kind kind, int64_t ordinal);
+/* The XLA CPU device "CPU:<ordinal>" of a host, new if it was not there.  The pointer is good until the next call. */
+xp_device_data *xp_cpu_device_of(xp_devices *all, uint32_t host, int64_t ordinal);
 
 /* The device of a name, new if it was not there.  The pointer is good until the next call. */
 xp_device_data *xp_device_of(xp_devices *all, uint32_t host, xp_str name, xp_device_kind kind, int64_t ordinal);

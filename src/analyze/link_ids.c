@@ -6,6 +6,8 @@
  */
 #include "analyze/link_ids.h"
 
+#include <stdlib.h>
+
 static xp_name_class class_of(const xp_links *links, const xp_thread *t, uint32_t entry)
 {
   return xp_threads_class(links->threads, t->line, t->event[entry]);
@@ -117,53 +119,100 @@ static uint32_t containing(const xp_links *links, const xp_thread *t, int64_t ti
   return XP_NONE;
 }
 
-/* How many of the API thread's calls the events of t contain; *room is the time that those events cover. */
-static size_t contained_calls(const xp_links *links, const xp_thread *api, const xp_thread *t, bool program,
-                              uint32_t flags, int64_t *room)
+/* How well a thread fits an API thread. */
+typedef struct {
+  uint32_t api, thread;
+  double share;    /* of the calls that events of the thread contain */
+  int64_t room_ps; /* what those events cover: less of it is a better fit */
+} fit;
+
+/* Tries a sample of the API thread's calls of one kind on the events of t. */
+static fit try_thread(const xp_links *links, const xp_thread *api, const xp_thread *t, bool program, uint32_t flags)
 {
-  size_t count = 0;
+  enum { SAMPLES = 256 }; /* of many calls: enough to tell threads apart */
+  size_t tried = 0, contained = 0, step = api->count / SAMPLES + 1;
   uint32_t last = XP_NONE;
-  *room = 0;
-  for (uint32_t e = 0; e < api->count; e++) {
+  fit f = {api->index, t->index, 0, 0};
+  for (uint32_t e = 0; e < api->count; e += (uint32_t)step) {
     if (is_program_call(api, e) != program) {
       continue;
     }
+    tried++;
     uint32_t in = containing(links, t, xp_entry_start(api, e), flags);
-    count += in != XP_NONE;
+    contained += in != XP_NONE;
     if (in != XP_NONE && in != last) {
-      *room += xp_event_dur(t->line, t->event[in]);
+      f.room_ps += xp_event_dur(t->line, t->event[in]);
       last = in;
     }
   }
-  return count;
+  f.share = tried ? (double)contained / (double)tried : 0;
+  return f;
 }
 
-void xp_api_partner_find(const xp_links *links, xp_thread *api)
+static int better_first(const void *x, const void *y)
 {
-  size_t program_calls = 0;
-  for (uint32_t e = 0; e < api->count; e++) {
-    program_calls += is_program_call(api, e);
+  const fit *a = x, *b = y;
+  if (a->share != b->share) {
+    return a->share > b->share ? -1 : 1;
   }
-  bool program = program_calls > 0;
-  size_t all = program ? program_calls : api->count, best = 0;
-  int64_t best_room = 0;
+  if (a->room_ps != b->room_ps) {
+    return a->room_ps < b->room_ps ? -1 : 1;
+  }
+  return a->api != b->api ? (a->api < b->api ? -1 : 1) : (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+typedef struct {
+  fit *rows;
+  size_t count, capacity;
+} fits;
+
+/* Appends the threads of a host that contain more than half of an API thread's calls. */
+static void collect_fits(const xp_links *links, const xp_thread *api, fits *all)
+{
+  bool program = false;
+  for (uint32_t e = 0; e < api->count && !program; e++) {
+    program = is_program_call(api, e);
+  }
   const uint32_t wanted[] = {program ? XP_NAME_THUNKS : XP_NAME_POOL_TASK, 0};
-  for (size_t w = 0; w < 2 && best * 2 <= all; w++) {
+  size_t before = all->count;
+  for (size_t w = 0; w < 2 && all->count == before; w++) {
     for (size_t i = 0; i < links->threads->count; i++) {
       const xp_thread *t = &links->threads->threads[i];
       if (t->is_api || t->host != api->host || t->count == 0) {
         continue;
       }
-      int64_t room;
-      size_t count = contained_calls(links, api, t, program, wanted[w], &room);
-      if (count > best || (count == best && count && room < best_room)) {
-        best = count;
-        best_room = room;
-        api->partner = t->index;
+      fit f = try_thread(links, api, t, program, wanted[w]);
+      if (f.share > 0.5) {
+        all->rows = xp_arena_grow(links->arena, all->rows, all->count, &all->capacity, sizeof *all->rows);
+        all->rows[all->count++] = f;
       }
     }
   }
-  if (best * 2 <= all) {
-    api->partner = api->index;
+}
+
+/* A thread has one line of API calls: the best fit takes it, and the others choose among the rest. */
+void xp_api_partners_find(xp_links *links)
+{
+  xp_threads *threads = links->threads;
+  fits all = {0};
+  for (size_t i = 0; i < threads->count; i++) {
+    if (threads->threads[i].is_api) {
+      collect_fits(links, &threads->threads[i], &all);
+    }
+  }
+  if (all.count) {
+    qsort(all.rows, all.count, sizeof *all.rows, better_first);
+  }
+  uint8_t *taken = xp_arena_array(links->arena, threads->count, 1);
+  for (size_t i = 0; i < all.count; i++) {
+    xp_thread *api = &threads->threads[all.rows[i].api];
+    if (api->partner == api->index && !taken[all.rows[i].thread]) {
+      api->partner = all.rows[i].thread;
+      taken[api->partner] = 1;
+    }
+  }
+  for (size_t i = 0; i < all.count; i++) { /* where samples could not tell them apart, a shared partner beats none */
+    xp_thread *api = &threads->threads[all.rows[i].api];
+    api->partner = api->partner == api->index ? all.rows[i].thread : api->partner;
   }
 }

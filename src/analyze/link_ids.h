@@ -22,7 +22,7 @@ void xp_link_ids_collect(xp_links *links, const xp_thread *thread);
 /* Marks outermost execute events, and those of them that count as execute calls. */
 void xp_calls_mark(const xp_links *links, xp_thread *thread);
 
-/* Finds the thread that an API thread ("Host Threads/N") belongs to. */
-void xp_api_partner_find(const xp_links *links, xp_thread *api);
+/* Finds the threads that the API threads ("Host Threads/N") belong to. */
+void xp_api_partners_find(xp_links *links);
 
 #endif

@@ -205,11 +205,7 @@ void xp_links_build(xp_links *links, xp_threads *threads, xp_arena *arena)
     xp_calls_mark(links, &threads->threads[i]);
     xp_link_ids_collect(links, &threads->threads[i]);
   }
-  for (size_t i = 0; i < threads->count; i++) {
-    if (threads->threads[i].is_api) {
-      xp_api_partner_find(links, &threads->threads[i]);
-    }
-  }
+  xp_api_partners_find(links);
   find_asked(links);
 }
 

@@ -3,11 +3,12 @@
  */
 #include "analyze/op_names.h"
 
-/* Length of the first component of a path. */
-static size_t component_length(xp_str path)
+/* Length of the first component of a path.  *balanced turns false where a bracket does not close: every slash counts
+ * from there on, so that the rest is not searched again for each component. */
+static size_t component_length(xp_str path, bool *balanced)
 {
   int depth = 0;
-  for (size_t i = 0; i < path.len; i++) {
+  for (size_t i = 0; *balanced && i < path.len; i++) {
     char c = path.ptr[i];
     if (c == '(') {
       depth++;
@@ -17,30 +18,24 @@ static size_t component_length(xp_str path)
       return i;
     }
   }
-  if (depth == 0) {
-    return path.len;
-  }
-  return xp_str_find(path, '/', 0); /* unbalanced: every slash counts */
+  *balanced = *balanced && depth == 0;
+  return *balanced ? path.len : xp_str_find(path, '/', 0);
 }
 
-static bool unwrap(xp_str *s, const char *prefix)
+static bool unwrap(xp_str *s, const char *prefix, const char *suffix)
 {
-  if (!xp_str_starts(*s, prefix) || s->ptr[s->len - 1] != ')') {
+  size_t n = strlen(prefix), m = strlen(suffix);
+  if (s->len < n + m || !xp_str_starts(*s, prefix) || !xp_str_ends(*s, suffix)) {
     return false;
   }
-  size_t n = strlen(prefix);
-  if (s->len < n + 1) {
-    return false;
-  }
-  *s = xp_str_from(s->ptr + n, s->len - n - 1);
+  *s = xp_str_from(s->ptr + n, s->len - n - m);
   return true;
 }
 
 /* A component as it is shown; empty if it is dropped. */
 static xp_str shown(xp_str c, bool lazy)
 {
-  while (unwrap(&c, "transpose(jvp(") ? (c.len && c.ptr[c.len - 1] == ')' ? (c.len--, true) : true)
-                                      : unwrap(&c, "jvp(")) {
+  while (unwrap(&c, "transpose(jvp(", "))") || unwrap(&c, "jvp(", ")")) {
   }
   if ((xp_str_starts(c, "jit(") || xp_str_starts(c, "pjit(")) && c.ptr[c.len - 1] == ')') {
     return xp_str_from(NULL, 0);
@@ -69,8 +64,9 @@ static xp_str scope_of_name(xp_str name, bool lazy, bool raw, xp_arena *arena, x
   name = without_type(name);
   char *text = xp_arena_alloc(arena, name.len + 1);
   size_t len = 0;
+  bool balanced = true;
   for (;;) {
-    size_t n = component_length(name);
+    size_t n = component_length(name, &balanced);
     if (n >= name.len) {
       *base = name;
       return xp_str_from(text, len);

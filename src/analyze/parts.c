@@ -140,9 +140,17 @@ static void walk_piece(xp_walk *w, int64_t from, int64_t to)
   xp_walk_thread(w, xp_launch_hop(w->launch, hop).thread, from, to, from >= w->launch->return_ps, false);
 }
 
-static int longer(const xp_part *a, const xp_part *b)
+static int longest_first(const void *x, const void *y)
 {
-  return a->ps != b->ps ? (a->ps > b->ps ? -1 : 1) : (int)a->cause - (int)b->cause;
+  const xp_part *a = x, *b = y;
+  if (a->ps != b->ps) {
+    return a->ps > b->ps ? -1 : 1;
+  }
+  if (a->cause != b->cause) {
+    return (int)a->cause - (int)b->cause;
+  }
+  int order = xp_str_cmp(a->scope, b->scope);
+  return order ? order : xp_str_cmp(a->event, b->event);
 }
 
 static void cut_gap(xp_walk *w, xp_span gap)
@@ -174,6 +182,10 @@ void xp_parts_compute(const xp_analysis *an, uint32_t device, xp_span gap, const
 {
   xp_walk w = {.an = an, .device = device, .d = &an->devices.devices[device], .launch = launch, .out = parts};
   parts->count = 0;
+  if (!parts->index.arena || parts->index.count) {
+    xp_map_discard(&parts->index);
+    xp_map_init(&parts->index, parts->arena);
+  }
   parts->longest_ps = 0;
   parts->scope_thread = parts->scope_entry = XP_NONE;
   parts->longest_thread = parts->longest_entry = XP_NONE;
@@ -186,12 +198,7 @@ void xp_parts_compute(const xp_analysis *an, uint32_t device, xp_span gap, const
     }
   }
   walk_piece(&w, from, gap.end_ps);
-  for (size_t i = 1; i < parts->count; i++) { /* few parts: insertion sort, longest first */
-    xp_part part = parts->parts[i];
-    size_t k = i;
-    for (; k > 0 && longer(&part, &parts->parts[k - 1]) < 0; k--) {
-      parts->parts[k] = parts->parts[k - 1];
-    }
-    parts->parts[k] = part;
+  if (parts->count > 1) {
+    qsort(parts->parts, parts->count, sizeof *parts->parts, longest_first);
   }
 }

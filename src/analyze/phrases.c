@@ -14,7 +14,7 @@ static const phrase causes[XP_CAUSE_COUNT] = {
     [XP_CAUSE_VALUE_REQUEST] = {"the host read a value back", "the host read a value back in `%.*s`"},
     [XP_CAUSE_WAIT] = {"the host waited for a device or a lock", "the host waited for a device or a lock in `%.*s`"},
     [XP_CAUSE_UPLOAD] = {"the host copied data to the device", "the host copied data to the device in `%.*s`"},
-    [XP_CAUSE_TRACING] = {"the host built the graph (tracing)", "the host built the graph (tracing) in `%.*s`"},
+    [XP_CAUSE_TRACING] = {"the host built the graph", "the host built the graph in `%.*s`"},
     [XP_CAUSE_INPUT] = {"the next batch was not ready", "the next batch was not ready (`%.*s`)"},
     [XP_CAUSE_DISPATCH] = {"the host was inside the execute call", "the host was inside the execute call in `%.*s`"},
     [XP_CAUSE_HOST] = {"the host did other work", "the host did other work in `%.*s`"},
@@ -39,17 +39,32 @@ static const char *const places[] = {
     [XP_WHERE_TAIL] = " after the last device work",
 };
 
-xp_str xp_phrase_cause(xp_analysis *an, const xp_cause_row *row)
+static bool says_scope(const xp_cause_row *row)
 {
-  const phrase *p = &causes[row->cause];
-  bool says_scope = row->scope.len && row->cause != XP_CAUSE_PROFILER && row->cause != XP_CAUSE_SHORT;
-  xp_str what = says_scope ? xp_arena_format(an->arena, p->scoped, XP_STR_ARG(row->scope)) : xp_str_c(p->plain);
+  return row->scope.len && row->cause != XP_CAUSE_PROFILER && row->cause != XP_CAUSE_SHORT;
+}
+
+/* ", after a value was read back in `step` before the first device work" */
+static xp_str phrase_trigger(xp_analysis *an, const xp_cause_row *row)
+{
+  bool said = row->cause == XP_CAUSE_WAIT && row->trigger == XP_TRIGGER_WAIT;
   bool elsewhere =
       row->trigger == XP_TRIGGER_VALUE_REQUEST && row->trigger_scope.len && !xp_str_eq(row->trigger_scope, row->scope);
   xp_str where = elsewhere ? xp_text(an, " in `%.*s`", XP_STR_ARG(row->trigger_scope)) : xp_str_from(NULL, 0);
-  bool said = row->cause == XP_CAUSE_WAIT && row->trigger == XP_TRIGGER_WAIT;
-  return xp_text(an, "%.*s%s%.*s%s", XP_STR_ARG(what), said ? "" : triggers[row->trigger], XP_STR_ARG(where),
-                 places[row->where]);
+  return xp_text(an, "%s%.*s%s", said ? "" : triggers[row->trigger], XP_STR_ARG(where), places[row->where]);
+}
+
+xp_str xp_phrase_cause(xp_analysis *an, const xp_cause_row *row)
+{
+  const phrase *p = &causes[row->cause];
+  xp_str what = says_scope(row) ? xp_arena_format(an->arena, p->scoped, XP_STR_ARG(row->scope)) : xp_str_c(p->plain);
+  return xp_text(an, "%.*s%.*s", XP_STR_ARG(what), XP_STR_ARG(phrase_trigger(an, row)));
+}
+
+xp_str xp_phrase_place(xp_analysis *an, const xp_cause_row *row)
+{
+  xp_str trigger = phrase_trigger(an, row);
+  return says_scope(row) ? xp_text(an, " in `%.*s`%.*s", XP_STR_ARG(row->scope), XP_STR_ARG(trigger)) : trigger;
 }
 
 xp_str xp_phrase_count(xp_analysis *an, uint64_t count)

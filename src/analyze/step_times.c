@@ -68,57 +68,84 @@ static numbers summarise(int64_t *values, size_t count)
   return n;
 }
 
-static void summarise_name(xp_analysis *an, xp_step_summary *summary, int64_t *durations, int64_t *periods)
+/* Steps first .. last of `order` have one host and name. */
+static xp_step_summary summarise_name(const xp_reading *r, const uint32_t *order, size_t count, int64_t *durations,
+                                      int64_t *periods)
 {
-  const xp_reading *r = an->reading;
+  const xp_step *first = &r->steps[order[0]], *last = NULL;
+  xp_step_summary out = {.host = first->host, .name = first->name};
   size_t n = 0, p = 0;
-  const xp_step *last = NULL;
   __int128 busy = 0;
-  for (size_t i = 0; i < r->step_count; i++) {
-    const xp_step *s = &r->steps[i];
-    if (s->host != summary->host || !xp_str_eq(s->name, summary->name)) {
+  for (size_t i = 0; i < count; i++) {
+    const xp_step *s = &r->steps[order[i]];
+    if (!s->complete) {
+      out.partial++;
       continue;
     }
-    summary->partial += !s->complete;
-    if (s->complete) {
-      durations[n++] = s->dur_ps;
-      busy += s->busy_ps;
-      if (last) {
-        periods[p++] = s->start_ps - last->start_ps;
-      }
-      last = s;
+    durations[n++] = s->dur_ps;
+    busy += s->busy_ps;
+    if (last) {
+      periods[p++] = s->start_ps - last->start_ps;
     }
+    last = s;
   }
   numbers d = summarise(durations, n), q = summarise(periods, p);
-  summary->complete = n;
-  summary->has_duration = n > 0;
-  summary->has_period = p > 0;
-  summary->duration_ps = d.mean;
-  summary->duration_median_ps = d.median;
-  summary->duration_max_ps = d.max;
-  summary->period_ps = q.mean;
-  summary->period_median_ps = q.median;
-  summary->period_max_ps = q.max;
-  summary->busy_ps = n ? (int64_t)(busy / (__int128)n) : 0;
+  out.complete = n;
+  out.has_duration = n > 0;
+  out.has_period = p > 0;
+  out.duration_ps = d.mean;
+  out.duration_median_ps = d.median;
+  out.duration_max_ps = d.max;
+  out.period_ps = q.mean;
+  out.period_median_ps = q.median;
+  out.period_max_ps = q.max;
+  out.busy_ps = n ? (int64_t)(busy / (__int128)n) : 0;
+  return out;
+}
+
+/* Numbers the (host, name) of every step in the order of first appearance; returns how many there are. */
+static size_t number_names(xp_analysis *an, uint32_t *group)
+{
+  const xp_reading *r = an->reading;
+  xp_map seen;
+  size_t groups = 0;
+  xp_map_init(&seen, an->arena);
+  for (size_t i = 0; i < r->step_count; i++) {
+    uint64_t key = xp_str_hash(r->steps[i].name) * 31 + r->steps[i].host;
+    uint32_t g = xp_map_get(&seen, key);
+    if (g == XP_NONE) {
+      g = (uint32_t)groups++;
+      xp_map_put(&seen, key, g);
+    }
+    group[i] = g;
+  }
+  return groups;
 }
 
 static void summarise_all(xp_analysis *an)
 {
   xp_reading *r = an->reading;
-  size_t capacity = 0;
-  int64_t *durations = xp_arena_array(an->arena, r->step_count, sizeof *durations);
-  int64_t *periods = xp_arena_array(an->arena, r->step_count, sizeof *periods);
-  xp_intern seen; /* "host/name" */
-  xp_intern_init(&seen, an->arena);
-  for (size_t i = 0; i < r->step_count; i++) {
-    const xp_step *s = &r->steps[i];
-    xp_str key = xp_arena_format(an->arena, "%u/%.*s", s->host, XP_STR_ARG(s->name));
-    if (xp_intern_add(&seen, key) < r->summary_count) {
-      continue;
-    }
-    r->summaries = xp_arena_grow(an->arena, r->summaries, r->summary_count, &capacity, sizeof *r->summaries);
-    r->summaries[r->summary_count] = (xp_step_summary){.host = s->host, .name = s->name};
-    summarise_name(an, &r->summaries[r->summary_count++], durations, periods);
+  size_t n = r->step_count;
+  uint32_t *group = xp_arena_array(an->arena, n, sizeof *group), *order = xp_arena_array(an->arena, n, sizeof *order);
+  int64_t *durations = xp_arena_array(an->arena, n, sizeof *durations);
+  int64_t *periods = xp_arena_array(an->arena, n, sizeof *periods);
+  size_t groups = number_names(an, group);
+  size_t *start = xp_arena_array(an->arena, groups + 1, sizeof *start); /* of each group in `order`: a counting sort */
+  size_t *next = xp_arena_array(an->arena, groups + 1, sizeof *next);
+  for (size_t i = 0; i < n; i++) {
+    start[group[i] + 1]++;
+  }
+  for (size_t g = 0; g < groups; g++) {
+    start[g + 1] += start[g];
+    next[g] = start[g];
+  }
+  for (size_t i = 0; i < n; i++) {
+    order[next[group[i]]++] = (uint32_t)i;
+  }
+  r->summaries = xp_arena_array(an->arena, groups, sizeof *r->summaries);
+  r->summary_count = groups;
+  for (size_t g = 0; g < groups; g++) {
+    r->summaries[g] = summarise_name(r, order + start[g], start[g + 1] - start[g], durations, periods);
   }
 }
 
@@ -147,8 +174,9 @@ void xp_steps_measure(xp_analysis *an)
 {
   xp_reading *r = an->reading;
   int64_t *until = xp_arena_array(an->arena, r->step_count, sizeof *until);
+  int64_t *busy = xp_arena_array(an->arena, r->step_count, an->devices.count * sizeof *busy);
   for (size_t s = 0; s < r->step_count; s++) {
-    r->steps[s].device_busy_ps = xp_arena_array(an->arena, an->devices.count, sizeof(int64_t));
+    r->steps[s].device_busy_ps = busy + s * an->devices.count;
   }
   for (uint32_t d = 0; r->step_count && d < an->devices.count; d++) {
     measure_device(an, d, until);

@@ -118,9 +118,9 @@ static int by_start(const void *a, const void *b)
   return (x->dur_ps < y->dur_ps) - (x->dur_ps > y->dur_ps);
 }
 
-uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps)
+/* Number of steps that began at or before a time. */
+static size_t begun(const xp_reading *r, int64_t time_ps)
 {
-  const xp_reading *r = an->reading;
   size_t low = 0, high = r->step_count;
   while (low < high) {
     size_t mid = low + (high - low) / 2;
@@ -130,11 +130,29 @@ uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps)
       high = mid;
     }
   }
-  for (size_t back = 0; low > 0 && back < 256;
-       low--, back++) { /* steps hardly overlap but for those of several hosts */
-    const xp_step *s = &r->steps[low - 1];
+  return low;
+}
+
+enum { LOOK_BACK = 256 }; /* steps hardly overlap, but for those of several hosts */
+
+uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps)
+{
+  size_t i = begun(an->reading, time_ps);
+  for (size_t back = 0; i > 0 && back < LOOK_BACK; i--, back++) {
+    const xp_step *s = &an->reading->steps[i - 1];
     if (s->host == host && s->start_ps + s->dur_ps > time_ps) {
-      return (uint32_t)(low - 1);
+      return (uint32_t)(i - 1);
+    }
+  }
+  return XP_NONE;
+}
+
+uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps)
+{
+  size_t i = begun(an->reading, time_ps);
+  for (size_t back = 0; i > 0 && back < LOOK_BACK; i--, back++) {
+    if (an->reading->steps[i - 1].host == host) {
+      return (uint32_t)(i - 1);
     }
   }
   return XP_NONE;

@@ -190,6 +190,22 @@ static void build_thread(builder *b)
   }
 }
 
+/* The threads that some question is asked of again and again. */
+static void list_threads(xp_threads *threads)
+{
+  threads->step_threads = xp_arena_array(threads->arena, threads->count, sizeof *threads->step_threads);
+  threads->autograd_threads = xp_arena_array(threads->arena, threads->count, sizeof *threads->autograd_threads);
+  for (size_t i = 0; i < threads->count; i++) {
+    const xp_thread *t = &threads->threads[i];
+    if (t->has_step) {
+      threads->step_threads[threads->step_thread_count++] = t->index;
+    }
+    if (t->is_autograd) {
+      threads->autograd_threads[threads->autograd_thread_count++] = t->index;
+    }
+  }
+}
+
 void xp_threads_build(xp_threads *threads, const xp_capture *capture, const void *input_regex, xp_arena *arena)
 {
   *threads = (xp_threads){.arena = arena, .capture = capture};
@@ -231,6 +247,7 @@ void xp_threads_build(xp_threads *threads, const xp_capture *capture, const void
       }
     }
   }
+  list_threads(threads);
 }
 
 /* ---- looking things up */

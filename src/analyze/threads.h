@@ -69,6 +69,8 @@ typedef struct {
   xp_map producer_of; /* hash of (host, type, id) -> latest producer; chained by `older` */
   uint32_t *older;
   size_t older_capacity;
+  uint32_t *step_threads, *autograd_threads; /* those with steps, and those that build gradients */
+  size_t step_thread_count, autograd_thread_count;
   bool torch;         /* torch_xla's client occurs */
   uint32_t any_flags; /* XP_NAME_* of all names that occur in an outline */
 } xp_threads;

@@ -204,6 +204,7 @@ void xp_timelines_build(xp_analysis *an)
                                 .name = d->name,
                                 .model = d->model,
                                 .kind = d->kind,
+                                .ranked = d->kind != XP_DEVICE_SPARSE_CORE,
                                 .ordinal = d->ordinal,
                                 .work_count = d->work_count,
                                 .copy_count = d->copy_count,

@@ -8,6 +8,16 @@
 
 static const double COMPILES_TOO_MANY = 0.5, READS_TOO_MANY = 0.5; /* a step */
 
+/* Devices with work. */
+static size_t count_windows(const xp_reading *r)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < r->device_count; i++) {
+    count += r->devices[i].has_window && r->devices[i].ranked;
+  }
+  return count;
+}
+
 static xp_str percent(xp_analysis *an, double share)
 {
   if (share > 0.995 && share < 1) {
@@ -82,26 +92,57 @@ static xp_str reads_sentence(xp_analysis *an)
   }
   const xp_scope_counters *most = reading_scope(c);
   scope = most && most->scope.len ? most->scope : scope;
-  xp_str pieces = an->threads.torch && c->programs_per_step > 1.05
-                      ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
-                      : xp_str_from(NULL, 0);
+  xp_str pieces = {NULL, 0};
+  if (c->programs_per_step > 1.05) {
+    pieces = an->threads.torch ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
+                               : xp_text(an, ", with %.3g programs a step,", c->programs_per_step);
+  }
   return xp_text(an, " Reads in `%.*s` (%.3g a step)%.*s trigger %.*s of the idle time.", XP_STR_ARG(scope),
                  c->reads_per_step, XP_STR_ARG(pieces), XP_STR_ARG(percent(an, triggered_in(r, scope))));
 }
 
-/* The largest row inside the windows, unless a lead-in or tail is more than twice as long. */
-static const xp_cause_row *largest_cause(const xp_reading *r)
+/* What the first sentence is about: a cause as a whole, and the row with most of its time. */
+typedef struct {
+  xp_cause_row whole;
+  const xp_cause_row *row;
+} finding;
+
+static bool largest_inside(const xp_reading *r, finding *out)
 {
-  const xp_cause_row *inside = NULL, *edge = NULL;
-  for (size_t i = r->cause_count; i-- > 0;) {
+  xp_cause_row sums[XP_CAUSE_COUNT] = {{0}};
+  const xp_cause_row *largest[XP_CAUSE_COUNT] = {NULL};
+  int best = XP_CAUSE_SHORT;
+  for (size_t i = 0; i < r->cause_count; i++) { /* largest rows first */
     const xp_cause_row *row = &r->causes[i];
-    if (row->where != XP_WHERE_INSIDE) {
-      edge = row;
-    } else if (row->cause != XP_CAUSE_SHORT) {
-      inside = row;
+    if (row->where != XP_WHERE_INSIDE || row->cause == XP_CAUSE_SHORT) {
+      continue;
     }
+    largest[row->cause] = largest[row->cause] ? largest[row->cause] : row;
+    sums[row->cause].ps += row->ps;
+    sums[row->cause].share += row->share;
   }
-  return !inside || (edge && edge->ps > 2 * inside->ps) ? edge : inside;
+  for (int c = 0; c < XP_CAUSE_SHORT; c++) {
+    best = sums[c].ps > sums[best].ps ? c : best;
+  }
+  out->whole = sums[best];
+  out->whole.cause = (xp_cause)best;
+  out->row = largest[best];
+  return out->row != NULL;
+}
+
+/* The largest cause inside the windows, unless a lead-in or tail is more than twice as long. */
+static bool largest_cause(const xp_reading *r, finding *out)
+{
+  const xp_cause_row *edge = NULL;
+  for (size_t i = r->cause_count; i > 0; i--) {
+    edge = r->causes[i - 1].where != XP_WHERE_INSIDE ? &r->causes[i - 1] : edge;
+  }
+  bool inside = largest_inside(r, out);
+  if (edge && (!inside || edge->ps > 2 * out->whole.ps)) {
+    *out = (finding){*edge, edge};
+    return true;
+  }
+  return inside;
 }
 
 /* Lead-in and tail of all devices that are ranked, beside the idle time inside. */
@@ -110,7 +151,7 @@ static double idle_share(const xp_reading *r)
   double idle = 0, all = 0;
   for (size_t i = 0; i < r->device_count; i++) {
     const xp_device *d = &r->devices[i];
-    if (d->has_window) {
+    if (d->has_window && d->ranked) {
       idle += (double)d->idle_ps;
       all += (double)(d->window_ps[1] - d->window_ps[0]);
     }
@@ -136,36 +177,41 @@ static bool is_tracing_bound(const xp_reading *r, const xp_cause_row *row)
   return row->cause == XP_CAUSE_TRACING && row->trigger == XP_TRIGGER_NONE && bound * 2 > row->ps;
 }
 
-static xp_str cause_sentence(xp_analysis *an, const xp_cause_row *row)
+/* "the host compiled in `lab`" where that is nearly all of it, else "the host compiled (58 % in `lab`)". */
+static xp_str what_happened(xp_analysis *an, const finding *f)
+{
+  static const double NEARLY_ALL = 0.95;
+  xp_cause_row plain = {.cause = f->whole.cause, .where = f->whole.where};
+  if ((double)f->row->ps >= NEARLY_ALL * (double)f->whole.ps) {
+    return xp_phrase_cause(an, f->row);
+  }
+  xp_str what = xp_phrase_cause(an, &plain), place = xp_phrase_place(an, f->row);
+  return place.len ? xp_text(an, "%.*s (%.*s%.*s)", XP_STR_ARG(what), XP_STR_ARG(percent(an, f->row->share)),
+                             XP_STR_ARG(place))
+                   : what;
+}
+
+static xp_str cause_sentence(xp_analysis *an, const finding *f)
 {
   const xp_reading *r = an->reading;
-  const char *s = r->device_count > 1 ? "s" : "";
-  xp_str waited = percent(an, idle_share(r)), share = percent(an, row->share), what = xp_phrase_cause(an, row);
-  if (row->where != XP_WHERE_INSIDE) {
+  const char *s = count_windows(r) > 1 ? "s" : "";
+  xp_str waited = percent(an, idle_share(r)), share = percent(an, f->whole.share), what = what_happened(an, f);
+  if (f->whole.where != XP_WHERE_INSIDE) {
     return xp_text(an, "The device%s waited %.*s of the time, most of all (%.*s of the session) for this: %.*s.", s,
                    XP_STR_ARG(waited), XP_STR_ARG(share), XP_STR_ARG(what));
   }
   const char *limit =
-      is_tracing_bound(r, row) ? " Tracing itself is the limit: no rearranging of the loop removes it." : "";
+      is_tracing_bound(r, f->row) ? " Tracing itself is the limit: no rearranging of the loop removes it." : "";
   return xp_text(an, "The device%s waited %.*s of the time. %.*s of that idle time: %.*s.%s", s, XP_STR_ARG(waited),
                  XP_STR_ARG(share), XP_STR_ARG(what), limit);
-}
-
-static bool any_window(const xp_reading *r)
-{
-  for (size_t i = 0; i < r->device_count; i++) {
-    if (r->devices[i].has_window) {
-      return true;
-    }
-  }
-  return false;
 }
 
 void xp_verdict_write(xp_analysis *an)
 {
   xp_reading *r = an->reading;
-  const xp_cause_row *row = largest_cause(r);
-  if (!any_window(r)) {
+  finding found;
+  bool any = largest_cause(r, &found);
+  if (count_windows(r) == 0) {
     bool launched = r->counters.launches > 0;
     r->verdict = launched ? xp_text(an,
                                     "No device work was recorded, although the host launched %llu programs: capture "
@@ -174,11 +220,11 @@ void xp_verdict_write(xp_analysis *an)
                           : xp_text(an, "No device work was recorded: nothing can be said about why a device waits.");
   } else if (recompiles(&r->counters)) {
     r->verdict = compile_sentence(an);
-  } else if (!row || idle_share(r) < 0.005) {
+  } else if (!any || idle_share(r) < 0.005) {
     r->verdict = xp_text(an, "The device%s hardly waited: %.*s of the time. Make the device work itself faster.",
-                         r->device_count > 1 ? "s" : "", XP_STR_ARG(percent(an, idle_share(r))));
+                         count_windows(r) > 1 ? "s" : "", XP_STR_ARG(percent(an, idle_share(r))));
   } else {
-    xp_str cause = cause_sentence(an, row), reads = reads_sentence(an);
+    xp_str cause = cause_sentence(an, &found), reads = reads_sentence(an);
     r->verdict = xp_text(an, "%.*s%.*s", XP_STR_ARG(cause), XP_STR_ARG(reads));
   }
 }

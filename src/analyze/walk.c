@@ -11,16 +11,40 @@ static bool is_same(const xp_part *p, const xp_stretch *v)
          xp_str_eq(p->event, v->event) && xp_str_eq(p->detail, v->detail);
 }
 
+static uint64_t key_of(const xp_stretch *v)
+{
+  uint64_t key = (uint64_t)(uintptr_t)v->scope.ptr * 31 + (uint64_t)(uintptr_t)v->event.ptr;
+  return (key * 31 + (uint64_t)(uintptr_t)v->detail.ptr) * 64 + (uint64_t)v->cause * 2 + v->maybe;
+}
+
+/* The part that a stretch belongs to; their number if there is none.  Gaps have few parts, but for those with very many
+ * Python frames: then a table by address finds the part of a name that was seen before. */
+static size_t find_part(xp_parts *out, const xp_stretch *v)
+{
+  enum { FEW = 16 };
+  if (out->count > FEW) {
+    uint32_t known = xp_map_get(&out->index, key_of(v));
+    if (known < out->count && is_same(&out->parts[known], v)) {
+      return known;
+    }
+  }
+  size_t i = 0;
+  while (i < out->count && !is_same(&out->parts[i], v)) {
+    i++;
+  }
+  if (out->count > FEW) {
+    xp_map_put(&out->index, key_of(v), (uint32_t)i);
+  }
+  return i;
+}
+
 void xp_walk_book(xp_walk *w, int64_t from, int64_t to, const xp_stretch *v)
 {
   xp_parts *out = w->out;
   if (to <= from) {
     return;
   }
-  size_t i = 0;
-  while (i < out->count && !is_same(&out->parts[i], v)) {
-    i++;
-  }
+  size_t i = find_part(out, v);
   if (i == out->count) {
     out->parts = xp_arena_grow(out->arena, out->parts, out->count, &out->capacity, sizeof *out->parts);
     out->parts[out->count++] = (xp_part){v->cause, 0, v->scope, v->event, v->detail, v->maybe};
@@ -122,13 +146,14 @@ static void book_frame(void *context, int64_t from, int64_t to, xp_str frame)
 /* Another thread on which a step is open: the program's own thread. */
 static const xp_thread *thread_with_step(const xp_walk *w, const xp_thread *not_this, int64_t time, int64_t *until)
 {
-  for (size_t i = 0; i < w->an->threads.count; i++) {
-    const xp_thread *t = &w->an->threads.threads[i];
+  const xp_threads *all = &w->an->threads;
+  for (size_t i = 0; i < all->step_thread_count; i++) {
+    const xp_thread *t = &all->threads[all->step_threads[i]];
     bool held = t == not_this;
     for (int h = 0; w->launch && h < w->launch->hop_count; h++) {
       held = held || xp_launch_hop(w->launch, h).thread == t->index;
     }
-    if (held || !t->has_step || t->host != w->d->host) {
+    if (held || t->host != w->d->host) {
       continue;
     }
     for (uint32_t e = xp_thread_innermost(t, time); e != XP_NONE; e = xp_thread_outer(t, e, time)) {

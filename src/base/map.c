@@ -5,16 +5,19 @@
  */
 #include "base/map.h"
 
-static size_t slot_of(uint64_t key, size_t slots)
+/* The table's address differs from run to run, so a file cannot choose keys that all fall into one slot. */
+static size_t slot_of(const xp_map *map, uint64_t key)
 {
-  uint64_t h = key * 0x9e3779b97f4a7c15u;
-  return (size_t)(h ^ (h >> 32)) & (slots - 1);
+  uint64_t seed = (uint64_t)(uintptr_t)map->table * 0xff51afd7ed558ccdu;
+  uint64_t h = (key ^ seed) * 0x9e3779b97f4a7c15u;
+  h = (h ^ (h >> 32)) * 0xc4ceb9fe1a85ec53u;
+  return (size_t)(h ^ (h >> 32)) & (map->slots - 1);
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
 static size_t find_slot(const xp_map *map, uint64_t key)
 {
-  size_t i = slot_of(key, map->slots);
+  size_t i = slot_of(map, key);
   while (map->table[i].used && map->table[i].key != key) {
     i = (i + 1) & (map->slots - 1);
   }
