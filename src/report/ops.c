@@ -71,6 +71,25 @@ static void total_text(const xp_view *view)
                 XP_STR_ARG(share));
 }
 
+/* On XLA CPU operations go on in the thread pool when their events are over. */
+static void pool_text(const xp_view *view)
+{
+  int64_t busy = 0, cpu = 0;
+  for (size_t i = 0; i < view->reading->device_count; i++) {
+    busy += view->reading->devices[i].busy_ps;
+    cpu += view->reading->devices[i].kind == XP_DEVICE_CPU ? view->reading->devices[i].busy_ps : 0;
+  }
+  if (cpu > 0 && view->reading->ops_total_ps < busy) {
+    xp_arena *arena = view->printer->arena;
+    xp_str sum = xp_format_time(arena, busy);
+    xp_print_text(view->printer, "", "",
+                  xp_arena_format(arena,
+                                  "The devices were busy for %.*s: on XLA CPU operations go on in the thread pool when "
+                                  "their events are over, and that time is in no row.",
+                                  XP_STR_ARG(sum)));
+  }
+}
+
 void xp_ops_text(const xp_view *view)
 {
   size_t shown = xp_print_rows(view->printer, 30, view->op_count);
@@ -79,6 +98,7 @@ void xp_ops_text(const xp_view *view)
     rest += view->ops[i].self_ps;
   }
   total_text(view);
+  pool_text(view);
   if (view->op_count == 0) {
     return;
   }
