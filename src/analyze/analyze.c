@@ -12,19 +12,25 @@
 
 enum { DEFAULT_MIN_GAP_PS = 1000000 }; /* 1 us */
 
-xp_str xp_text(xp_analysis *an, const char *format, ...)
+xp_str xp_text_v(xp_analysis *an, const char *format, va_list args)
 {
   char text[1024];
-  va_list args;
-  va_start(args, format);
   int n = vsnprintf(text, sizeof text, format, args);
-  va_end(args);
   xp_str s = xp_str_from(text, n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
   uint32_t number = xp_intern_find(&an->texts, s);
   if (number == XP_NONE) {
     number = xp_intern_add(&an->texts, xp_arena_copy(an->arena, s));
   }
   return an->texts.strings[number];
+}
+
+xp_str xp_text(xp_analysis *an, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  xp_str text = xp_text_v(an, format, args);
+  va_end(args);
+  return text;
 }
 
 /* ---- order */

@@ -3,19 +3,16 @@
 #include "analyze/internal.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 void xp_warn(xp_analysis *an, const char *format, ...)
 {
-  char text[1024];
   va_list args;
   va_start(args, format);
-  int n = vsnprintf(text, sizeof text, format, args);
+  xp_str text = xp_text_v(an, format, args);
   va_end(args);
   xp_reading *r = an->reading;
-  size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
   r->warnings = xp_arena_grow(an->arena, r->warnings, r->warning_count, &an->warning_capacity, sizeof *r->warnings);
-  r->warnings[r->warning_count++] = xp_arena_copy(an->arena, xp_str_from(text, len));
+  r->warnings[r->warning_count++] = text;
 }
 
 static void check_files(xp_analysis *an)

@@ -2,6 +2,8 @@
 #ifndef XP_ANALYZE_INTERNAL_H
 #define XP_ANALYZE_INTERNAL_H
 
+#include <stdarg.h>
+
 #include "analyze/devices.h"
 
 typedef struct {
@@ -130,6 +132,7 @@ void xp_warn(xp_analysis *an, const char *format, ...) __attribute__((format(pri
 
 /* A formatted text of at most 1023 bytes; equal texts are one. */
 xp_str xp_text(xp_analysis *an, const char *format, ...) __attribute__((format(printf, 2, 3)));
+xp_str xp_text_v(xp_analysis *an, const char *format, va_list args);
 
 /* Index of the step with the launch, or XP_NONE. */
 uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch);
