@@ -66,37 +66,58 @@ static bool has_device_plane(const xp_capture *capture)
   return false;
 }
 
-static void build_links(void *context)
+/* ---- two things at once
+ *
+ * Each of the two allocates in an arena of its own.  A task that runs out of memory ends, and the analysis with it.
+ */
+
+typedef struct {
+  xp_analysis *an;
+  void (*run[2])(void *an);
+  bool failed[2];
+} pair;
+
+static void run_half(void *context, size_t half, int worker)
+{
+  pair *p = context;
+  (void)worker;
+  p->failed[half] = !xp_arena_guard(half == 0 ? p->an->arena : p->an->device_arena, p->run[half], p->an);
+}
+
+static void run_both(xp_analysis *an, void (*first)(void *an), void (*second)(void *an), int threads)
+{
+  pair p = {an, {first, second}, {false, false}};
+  xp_parallel(2, threads, run_half, &p);
+  if (p.failed[0] || p.failed[1]) {
+    longjmp(*an->escape, 1);
+  }
+}
+
+static void read_hosts(void *context)
 {
   xp_analysis *an = context;
+  xp_threads_build(&an->threads);
   xp_links_build(&an->links, &an->threads, an->arena);
 }
 
-static void build_devices(void *context)
+static void read_devices(void *context)
 {
   xp_analysis *an = context;
   xp_devices_build(&an->devices, an->capture, &an->threads, &an->links, an->options->raw_names, an->device_arena);
 }
 
-static void build_half(void *context, size_t half, int worker)
+static void classify_events(void *context)
 {
-  xp_analysis *an = context;
-  (void)worker;
-  an->half_failed[half] =
-      half == 0 ? !xp_arena_guard(an->device_arena, build_devices, an) : !xp_arena_guard(an->arena, build_links, an);
+  xp_classify(context);
 }
 
-/* Devices with planes need the links of the host; XLA CPU devices do not, and are built beside them. */
-static void build_links_and_devices(xp_analysis *an)
+static void measure_devices(void *context)
 {
-  if (has_device_plane(an->capture)) {
-    build_half(an, 1, 0);
-    build_half(an, 0, 0);
-  } else {
-    xp_parallel(2, 2, build_half, an);
-  }
-  if (an->half_failed[0] || an->half_failed[1]) {
-    longjmp(*an->escape, 1);
+  xp_analysis *an = context;
+  xp_timelines_build(an, an->device_arena);
+  xp_collectives_measure(an, an->device_arena);
+  for (size_t i = 0; i < an->threads.count; i++) {
+    xp_thread_index_frames(&an->threads.threads[i], an->device_arena);
   }
 }
 
@@ -117,8 +138,8 @@ static xp_status keep_wanted(xp_analysis *an, xp_error *err)
 
 static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
 {
-  xp_threads_build(&an->threads, an->capture, input_regex, an->arena);
-  build_links_and_devices(an);
+  xp_threads_open(&an->threads, an->capture, input_regex, an->arena);
+  run_both(an, read_hosts, read_devices, has_device_plane(an->capture) ? 1 : 2); /* planes need the host's links */
   if (an->devices.count) {
     qsort(an->devices.devices, an->devices.count, sizeof *an->devices.devices, in_device_order);
   }
@@ -129,9 +150,8 @@ static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
   xp_runs_build(an);
   xp_clock_check(an);
   xp_steps_find(an);
-  xp_classify(an);
-  xp_timelines_build(an);
-  xp_collectives_measure(an);
+  xp_profiler_time_find(an);
+  run_both(an, classify_events, measure_devices, an->devices.lazy ? 1 : 2); /* lazy: HLO names grow with the devices */
   xp_gaps_explain(an);
   xp_counters_count(an);
   xp_steps_measure(an);

@@ -114,7 +114,7 @@ typedef struct {
   int64_t collective_ps, collective_wait_ps;
   size_t launches, runs;      /* as far as they can be counted for the device */
   size_t runs_without_launch; /* began before the session, or launched by what the capture does not show */
-  bool ranked; /* false: a SparseCore, which works for a TensorCore: listed, in no sum of idle time */
+  bool ranked;                /* false: a SparseCore, which works for a TensorCore: listed, in no sum of idle time */
   bool ends_early;            /* launches go on, its events do not */
 } xp_device;
 

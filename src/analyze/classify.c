@@ -104,7 +104,7 @@ static void mark_lowering(state *s, const xp_thread *t)
 {
   s->lowering = xp_arena_array(s->an->arena, t->count, 1);
   for (uint32_t e = 0; e < t->count; e++) {
-    if (xp_threads_class(&s->an->threads, t->line, t->event[e]).flags & XP_NAME_LOWERING) {
+    if (xp_entry_class(t, e).flags & XP_NAME_LOWERING) {
       for (uint32_t p = t->parent[e]; p != XP_NONE && !s->lowering[p]; p = t->parent[p]) {
         s->lowering[p] = 1;
       }
@@ -113,11 +113,11 @@ static void mark_lowering(state *s, const xp_thread *t)
 }
 
 /* Inside of something that the runtime does, names are the runtime's. */
-static bool is_inside_runtime(const state *s, const xp_thread *t, uint32_t entry)
+static bool is_inside_runtime(const xp_thread *t, uint32_t entry)
 {
   int64_t start = xp_entry_start(t, entry);
   for (uint32_t p = xp_thread_outer(t, entry, start); p != XP_NONE; p = xp_thread_outer(t, p, start)) {
-    xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[p]);
+    xp_name_class c = xp_entry_class(t, p);
     bool runtime = (t->flags[p] & XP_ENTRY_LISTED) && c.cause != XP_CAUSE_INPUT && c.cause != XP_CAUSE_WAIT;
     if (runtime || (c.flags & XP_NAME_PJIT)) {
       return true;
@@ -126,24 +126,24 @@ static bool is_inside_runtime(const state *s, const xp_thread *t, uint32_t entry
   return false;
 }
 
-static bool is_scope(const state *s, const xp_thread *t, uint32_t entry)
+static bool is_scope(const xp_thread *t, uint32_t entry)
 {
   if (t->is_runtime || ((t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] != XP_CAUSE_INPUT)) {
     return false;
   }
-  xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[entry]);
+  xp_name_class c = xp_entry_class(t, entry);
   if (t->flags[entry] & (XP_ENTRY_STEP | XP_ENTRY_PROFILER) ||
       c.flags & (XP_NAME_FRAME | XP_NAME_QUALIFIED | XP_NAME_PJIT)) {
     return false;
   }
-  return (c.cause == XP_CAUSE_COUNT || c.flags & XP_NAME_INPUT_SCOPE) && !is_inside_runtime(s, t, entry);
+  return (c.cause == XP_CAUSE_COUNT || c.flags & XP_NAME_INPUT_SCOPE) && !is_inside_runtime(t, entry);
 }
 
-static void mark_scopes(const state *s, xp_thread *t)
+static void mark_scopes(xp_thread *t)
 {
   size_t scopes = 0;
   for (uint32_t e = 0; e < t->count; e++) {
-    if (is_scope(s, t, e)) {
+    if (is_scope(t, e)) {
       t->flags[e] |= XP_ENTRY_SCOPE;
       scopes++;
     }
@@ -222,10 +222,10 @@ static void find_scopes(const state *s, xp_thread *t)
 static void classify_thread(state *s, xp_thread *t)
 {
   mark_lowering(s, t);
-  mark_scopes(s, t);
+  mark_scopes(t);
   find_scopes(s, t);
   for (uint32_t e = 0; e < t->count; e++) {
-    xp_name_class c = xp_threads_class(&s->an->threads, t->line, t->event[e]);
+    xp_name_class c = xp_entry_class(t, e);
     if ((c.flags & XP_NAME_PJIT) && !(t->flags[e] & XP_ENTRY_STEP)) {
       uint32_t p = xp_thread_outer(t, e, xp_entry_start(t, e));
       bool inside_tracing = p != XP_NONE && t->cause[p] == XP_CAUSE_TRACING;

@@ -23,12 +23,12 @@ static uint64_t mix(uint64_t h, uint64_t v)
   return (h ^ v) * 0x9e3779b97f4a7c15u ^ (h >> 29);
 }
 
-static void collect(xp_analysis *an, uint32_t device, list *all)
+static void collect(xp_analysis *an, uint32_t device, list *all, xp_arena *arena)
 {
   const xp_device_data *d = &an->devices.devices[device];
   xp_map seen; /* (op, run) -> occurrences so far */
-  xp_map_init(&seen, an->arena);
-  xp_work_iter iter = xp_work_begin(d, an->arena);
+  xp_map_init(&seen, arena);
+  xp_work_iter iter = xp_work_begin(d, arena);
   for (xp_work w; xp_work_next(&iter, &w);) {
     const xp_op *op = &an->devices.ops[w.op];
     if (!op->collective || op->role != XP_ROLE_WORK) {
@@ -40,7 +40,7 @@ static void collect(xp_analysis *an, uint32_t device, list *all)
     uint32_t n = xp_map_get(&seen, key);
     n = n == XP_NONE ? 0 : n;
     xp_map_put(&seen, key, n + 1);
-    all->rows = xp_arena_grow(an->arena, all->rows, all->count, &all->capacity, sizeof *all->rows);
+    all->rows = xp_arena_grow(arena, all->rows, all->count, &all->capacity, sizeof *all->rows);
     all->rows[all->count++] = (occurrence){mix(key, n), device, w.start_ps};
     const xp_lane *lane = &d->lanes[w.lane];
     an->reading->devices[device].collective_ps += xp_event_dur(lane->line, lane->event[w.index]);
@@ -56,11 +56,11 @@ static int by_key(const void *a, const void *b)
   return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
 }
 
-void xp_collectives_measure(xp_analysis *an)
+void xp_collectives_measure(xp_analysis *an, xp_arena *arena)
 {
   list all = {0};
   for (uint32_t i = 0; i < an->devices.count; i++) {
-    collect(an, i, &all);
+    collect(an, i, &all, arena);
   }
   if (all.count) {
     qsort(all.rows, all.count, sizeof *all.rows, by_key);

@@ -64,7 +64,7 @@ static void count_thread(counting *c, const xp_thread *t)
   }
   for (uint32_t e = 0; e < t->count; e++) {
     int64_t start = xp_entry_start(t, e);
-    uint32_t name_flags = xp_threads_class(&c->an->threads, t->line, t->event[e]).flags;
+    uint32_t name_flags = xp_entry_class(t, e).flags;
     if (!(name_flags & c->any_flags) && !(t->flags[e] & XP_ENTRY_LISTED)) {
       continue;
     }

@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-static uint32_t flags_of(const xp_analysis *an, const xp_thread *t, uint32_t entry)
+static uint32_t flags_of(const xp_thread *t, uint32_t entry)
 {
-  return xp_threads_class(&an->threads, t->line, t->event[entry]).flags;
+  return xp_entry_class(t, entry).flags;
 }
 
 /* Nothing begins between the end of a sync and the end of the step around it. */
@@ -26,13 +26,13 @@ static bool ends_step(const xp_thread *t, uint32_t marker)
 }
 
 /* After a sync comes a read, before another sync does. */
-static bool serves_read(const xp_analysis *an, const xp_thread *t, uint32_t sync)
+static bool serves_read(const xp_thread *t, uint32_t sync)
 {
   enum { LOOK_AHEAD = 256 };
   int64_t end = xp_entry_end(t, sync);
   uint32_t next = xp_thread_first_from(t, end);
   for (uint32_t e = next; e < t->count && e - next < LOOK_AHEAD; e++) {
-    uint32_t flags = flags_of(an, t, e);
+    uint32_t flags = flags_of(t, e);
     if (flags & XP_NAME_READS) {
       return true;
     }
@@ -49,7 +49,7 @@ static bool find_cut(const xp_analysis *an, const xp_launch *launch, xp_cut_poin
   uint32_t marker = XP_NONE, sync = XP_NONE;
   for (uint32_t e = xp_thread_innermost(t, launch->asked_ps); e != XP_NONE;
        e = xp_thread_outer(t, e, launch->asked_ps)) {
-    uint32_t flags = flags_of(an, t, e);
+    uint32_t flags = flags_of(t, e);
     marker = flags & XP_NAME_SYNC ? e : marker;
     sync = flags & XP_NAME_LAZY_SYNC ? e : sync;
   }
@@ -57,22 +57,22 @@ static bool find_cut(const xp_analysis *an, const xp_launch *launch, xp_cut_poin
   if (marker == XP_NONE && sync == XP_NONE) { /* the execute call follows its sync on the same thread */
     uint32_t before = xp_thread_first_from(t, launch->asked_ps);
     for (uint32_t back = 0; before > 0 && back < 64 && sync == XP_NONE; before--, back++) {
-      uint32_t flags = flags_of(an, t, before - 1);
+      uint32_t flags = flags_of(t, before - 1);
       if (flags & XP_NAME_EXECUTES) {
         break;
       }
       sync = flags & XP_NAME_LAZY_SYNC ? before - 1 : XP_NONE;
     }
     for (uint32_t e = sync; e != XP_NONE; e = t->parent[e]) {
-      marker = flags_of(an, t, e) & XP_NAME_SYNC ? e : marker;
-      sync = flags_of(an, t, e) & XP_NAME_LAZY_SYNC ? e : sync;
+      marker = flags_of(t, e) & XP_NAME_SYNC ? e : marker;
+      sync = flags_of(t, e) & XP_NAME_LAZY_SYNC ? e : sync;
     }
   }
   if (marker != XP_NONE) {
     cut->kind = ends_step(t, marker) ? XP_CUT_STEP_END : XP_CUT_SYNC;
     return true;
   }
-  cut->kind = sync != XP_NONE && serves_read(an, t, sync) ? XP_CUT_READ : XP_CUT_EAGER;
+  cut->kind = sync != XP_NONE && serves_read(t, sync) ? XP_CUT_READ : XP_CUT_EAGER;
   return sync != XP_NONE;
 }
 

@@ -21,9 +21,21 @@ typedef struct {
   uint32_t device, lane, index;
 } pending_op;
 
+/* What is known of the ops of a name: the last program that it was seen in. */
+typedef struct {
+  uint64_t program;
+  xp_str module;
+  uint32_t op;
+  bool is_set, has_program;
+  bool is_launch; /* the program runs on a device plane */
+} known_op;
+
 typedef struct {
   xp_device_builder *b;
   uint32_t host;
+  const xp_plane *plane;
+  known_op *known; /* by event metadata of the plane */
+  uint32_t device; /* of the last op */
   end_marker *ends;
   size_t end_count, end_capacity;
   xp_map end_of; /* hash of op name and id -> marker */
@@ -67,8 +79,10 @@ static bool ends_recent_op(reader *r, uint64_t key, int64_t marked)
 
 static void add_marker(reader *r, const xp_line *line, xp_event_cursor *cursor, size_t i)
 {
+  static const xp_stat_picker consumer = {.slot = {[XP_KEY_CONSUMER] = 1}};
   xp_stat id;
-  if (!xp_stats_find(xp_event_stats(cursor, i), XP_KEY_CONSUMER, &id)) {
+  xp_stats_pick(cursor, i, &consumer, &id, 1);
+  if (id.type == XP_STAT_NONE) {
     return;
   }
   uint64_t key = marker_key(xp_str_skip(xp_event_name(line, i), 5), id.bits); /* behind "end: " */
@@ -96,22 +110,30 @@ static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, i
   if (!s->has_run_id) {
     return XP_NONE;
   }
-  uint64_t key = s->run_id * 0x9e3779b97f4a7c15u + (uint64_t)d->ordinal;
-  uint32_t run = xp_map_get(&r->run_of, key);
-  if (run == XP_NONE) {
-    run = xp_device_add_run(r->b->all, d,
-                            (xp_device_run){.start_ps = start_ps,
-                                            .end_ps = end_ps,
-                                            .run_id = s->run_id,
-                                            .has_run_id = true,
-                                            .name = s->hlo_module,
-                                            .program = s->program,
-                                            .has_program = s->has_program,
-                                            .has_work = true});
-    xp_map_put(&r->run_of, key, run);
+  uint32_t *run = xp_map_entry(&r->run_of, s->run_id * 0x9e3779b97f4a7c15u + (uint64_t)d->ordinal);
+  if (*run == XP_NONE) {
+    *run = xp_device_add_run(r->b->all, d,
+                             (xp_device_run){.start_ps = start_ps,
+                                             .end_ps = end_ps,
+                                             .run_id = s->run_id,
+                                             .has_run_id = true,
+                                             .name = s->hlo_module,
+                                             .program = s->program,
+                                             .has_program = s->has_program,
+                                             .has_work = true});
   }
-  xp_device_run_extend(&d->runs[run], start_ps, end_ps);
-  return run;
+  xp_device_run_extend(&d->runs[*run], start_ps, end_ps);
+  return *run;
+}
+
+/* The device of an ordinal; that of the last op in most cases. */
+static xp_device_data *device_of(reader *r, int64_t ordinal)
+{
+  xp_devices *all = r->b->all;
+  if (r->device == XP_NONE || all->devices[r->device].ordinal != ordinal) {
+    r->device = (uint32_t)(xp_cpu_device_of(all, r->host, ordinal) - all->devices);
+  }
+  return &all->devices[r->device];
 }
 
 static bool runs_on_device_plane(const reader *r, const xp_device_stats *s)
@@ -120,15 +142,52 @@ static bool runs_on_device_plane(const reader *r, const xp_device_stats *s)
                         : s->hlo_module.len && xp_intern_find(&r->b->device_modules, s->hlo_module) != XP_NONE;
 }
 
+/* The numbers of an op; its texts are read only where the op is not known yet. */
+static void read_numbers(xp_event_cursor *cursor, size_t i, xp_device_stats *out)
+{
+  enum { PROGRAM, RUN, ORDINAL, PRODUCER, COUNT };
+  static const xp_stat_picker picker = {.slot = {[XP_KEY_PROGRAM_ID] = PROGRAM + 1,
+                                                 [XP_KEY_RUN_ID] = RUN + 1,
+                                                 [XP_KEY_DEVICE_ORDINAL] = ORDINAL + 1,
+                                                 [XP_KEY_PRODUCER] = PRODUCER + 1}};
+  xp_stat s[COUNT];
+  xp_stats_pick(cursor, i, &picker, s, COUNT);
+  *out = (xp_device_stats){.program = (uint64_t)xp_stat_int(&s[PROGRAM], 0),
+                           .run_id = (uint64_t)xp_stat_int(&s[RUN], 0),
+                           .ordinal = xp_stat_int(&s[ORDINAL], -1),
+                           .producer = s[PRODUCER].bits,
+                           .has_program = s[PROGRAM].type != XP_STAT_NONE,
+                           .has_run_id = s[RUN].type != XP_STAT_NONE,
+                           .has_producer = s[PRODUCER].type != XP_STAT_NONE};
+}
+
+/* What an op of a name and program is, with the module that its runs are called by. */
+static const known_op *look_up(reader *r, const xp_line *line, xp_event_cursor *cursor, size_t i,
+                               const xp_device_stats *numbers)
+{
+  uint32_t meta = line->meta[i] & XP_EVENT_META_MASK;
+  known_op *known = &r->known[meta];
+  if (known->is_set && known->program == numbers->program && known->has_program == numbers->has_program) {
+    return known;
+  }
+  xp_device_stats s;
+  xp_device_stats_read(xp_event_stats(cursor, i), &s);
+  *known = (known_op){.is_set = true, .program = s.program, .has_program = s.has_program, .module = s.hlo_module};
+  known->is_launch = runs_on_device_plane(r, &s);
+  known->op = known->is_launch ? XP_NONE : xp_device_op(r->b, r->host, line, i, &s, XP_ROLE_WORK);
+  return known;
+}
+
 static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, size_t i)
 {
   xp_device_stats s;
-  xp_device_stats_read(xp_event_stats(cursor, i), &s);
-  if (runs_on_device_plane(r, &s)) {
+  read_numbers(cursor, i, &s);
+  const known_op *known = look_up(r, line, cursor, i, &s);
+  if (known->is_launch) {
     return;
   }
   xp_devices *all = r->b->all;
-  xp_device_data *d = xp_cpu_device_of(all, r->host, s.ordinal < 0 ? 0 : s.ordinal);
+  xp_device_data *d = device_of(r, s.ordinal < 0 ? 0 : s.ordinal);
   if (xp_device_event_is_lost(d, line, i)) {
     return;
   }
@@ -143,20 +202,24 @@ static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, siz
                                          .index = (uint32_t)lane->count};
   }
   xp_device_count_work(d, XP_ROLE_WORK);
-  uint32_t run = run_of(r, d, &s, start, end);
-  xp_lane_add_end(all, lane, i, xp_device_op(r->b, r->host, line, i, &s, XP_ROLE_WORK), run, end);
+  s.hlo_module = known->module;
+  xp_lane_add_end(all, lane, i, known->op, run_of(r, d, &s, start, end), end);
 }
 
-static void read_line(reader *r, const xp_line *line)
+static void read_thread(reader *r, const xp_thread *t)
 {
+  const xp_line *line = t->line;
   xp_event_cursor cursor = xp_event_cursor_open(line);
+  if (r->plane != line->plane) {
+    r->plane = line->plane;
+    r->known = xp_arena_array(r->b->all->arena, line->plane->event_meta_count, sizeof *r->known);
+  }
   for (size_t i = 0; (line->flags & (XP_EVENT_HLO_OP | XP_EVENT_FLOW)) && i < line->count; i++) {
     uint32_t flags = line->meta[i];
     if (!(flags & (XP_EVENT_HLO_OP | XP_EVENT_FLOW))) {
       continue;
     }
-    bool marker = (xp_threads_class(r->b->all->threads, line, i).flags & XP_NAME_OP_END) != 0;
-    if (marker) {
+    if (xp_thread_class(t, i).flags & XP_NAME_OP_END) {
       add_marker(r, line, &cursor, i);
     } else if (flags & XP_EVENT_HLO_OP) {
       read_op(r, line, &cursor, i);
@@ -173,13 +236,13 @@ static void put_ends(reader *r)
 
 void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
 {
-  reader r = {.b = b, .host = host};
+  reader r = {.b = b, .host = host, .device = XP_NONE};
   xp_map_init(&r.end_of, b->all->arena);
   xp_map_init(&r.run_of, b->all->arena);
   const xp_threads *threads = b->all->threads;
   for (size_t i = 0; i < threads->count; i++) {
     if (threads->threads[i].host == host) {
-      read_line(&r, threads->threads[i].line);
+      read_thread(&r, &threads->threads[i]);
     }
   }
   put_ends(&r);

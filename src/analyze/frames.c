@@ -8,12 +8,12 @@
 
 enum { FANOUT = 64, MAX_OPEN = 4096 };
 
-static bool is_frame(const xp_threads *threads, const xp_line *line, size_t i)
+static bool is_frame(const xp_thread *t, size_t event)
 {
-  return (xp_threads_class(threads, line, i).flags & XP_NAME_FRAME) != 0;
+  return (xp_thread_class(t, event).flags & XP_NAME_FRAME) != 0;
 }
 
-void xp_thread_index_frames(xp_threads *threads, xp_thread *t)
+void xp_thread_index_frames(xp_thread *t, xp_arena *arena)
 {
   if (!t->has_frame || t->frame_levels) {
     return;
@@ -22,7 +22,7 @@ void xp_thread_index_frames(xp_threads *threads, xp_thread *t)
   size_t below = line->count;
   for (int level = 0; level < 6 && below > 1; level++) {
     size_t count = (below + FANOUT - 1) / FANOUT;
-    int64_t *ends = xp_arena_array(threads->arena, count, sizeof *ends);
+    int64_t *ends = xp_arena_array(arena, count, sizeof *ends);
     for (size_t i = 0; i < count; i++) {
       ends[i] = INT64_MIN;
     }
@@ -40,7 +40,6 @@ void xp_thread_index_frames(xp_threads *threads, xp_thread *t)
 }
 
 typedef struct {
-  const xp_threads *threads;
   const xp_thread *t;
   int64_t time_ps;
   uint32_t *open; /* innermost first */
@@ -64,7 +63,7 @@ static void collect(search *s, int level, size_t node, size_t limit)
       if (s->t->frame_ends[level - 1][child] > s->time_ps) {
         collect(s, level - 1, child, limit);
       }
-    } else if (xp_event_end(s->t->line, child) > s->time_ps && is_frame(s->threads, s->t->line, child)) {
+    } else if (xp_event_end(s->t->line, child) > s->time_ps && is_frame(s->t, child)) {
       s->open[s->count++] = (uint32_t)child;
     }
   }
@@ -85,15 +84,15 @@ static size_t first_from(const xp_line *line, int64_t time_ps)
 }
 
 /* Frames with start <= time < end, innermost first, into open[MAX_OPEN]; returns their number. */
-static size_t open_frames(const xp_threads *threads, const xp_thread *t, int64_t time_ps, uint32_t *open)
+static size_t open_frames(const xp_thread *t, int64_t time_ps, uint32_t *open)
 {
   if (!t->has_frame || t->line->count == 0) {
     return 0;
   }
-  search s = {threads, t, time_ps, open, 0};
+  search s = {t, time_ps, open, 0};
   size_t limit = first_from(t->line, time_ps == INT64_MAX ? time_ps : time_ps + 1);
   if (t->frame_levels == 0) { /* a single event */
-    if (limit && xp_event_end(t->line, 0) > time_ps && is_frame(threads, t->line, 0)) {
+    if (limit && xp_event_end(t->line, 0) > time_ps && is_frame(t, 0)) {
       open[s.count++] = 0;
     }
     return s.count;
@@ -118,19 +117,19 @@ static xp_str pick(const xp_line *line, const uint32_t *frames, size_t count, bo
   return count ? xp_event_name(line, frames[innermost_first ? 0 : count - 1]) : (xp_str){NULL, 0};
 }
 
-xp_str xp_thread_frame(const xp_threads *threads, const xp_thread *t, int64_t time_ps)
+xp_str xp_thread_frame(const xp_thread *t, int64_t time_ps)
 {
   uint32_t open[MAX_OPEN];
-  size_t count = open_frames(threads, t, time_ps, open);
+  size_t count = open_frames(t, time_ps, open);
   return pick(t->line, open, count, true);
 }
 
-void xp_thread_frames(const xp_threads *threads, const xp_thread *t, int64_t from_ps, int64_t to_ps,
+void xp_thread_frames(const xp_thread *t, int64_t from_ps, int64_t to_ps,
                       void (*visit)(void *context, int64_t from_ps, int64_t to_ps, xp_str frame), void *context)
 {
   const xp_line *line = t->line;
   uint32_t stack[MAX_OPEN]; /* outermost first */
-  size_t depth = open_frames(threads, t, from_ps, stack);
+  size_t depth = open_frames(t, from_ps, stack);
   for (size_t i = 0; i < depth / 2; i++) {
     uint32_t swap = stack[i];
     stack[i] = stack[depth - 1 - i];
@@ -139,7 +138,7 @@ void xp_thread_frames(const xp_threads *threads, const xp_thread *t, int64_t fro
   int64_t at = from_ps;
   size_t next = t->has_frame ? first_from(line, from_ps + 1) : line->count;
   while (at < to_ps) {
-    while (next < line->count && (!is_frame(threads, line, next) || xp_event_dur(line, next) <= 0) &&
+    while (next < line->count && (!is_frame(t, next) || xp_event_dur(line, next) <= 0) &&
            line->start_ps[next] < to_ps) {
       next++;
     }

@@ -1,4 +1,6 @@
-/* Finding the work at the ends of a gap: a binary search in every lane, and a few steps back, since events nest. */
+/* Finding the work at the ends of a gap: a binary search in every lane, and a few steps back, since events nest.  A
+ * loop of the device may cover more events than that; its run is found by time all the same.
+ */
 #include "analyze/gaps.h"
 
 enum { LOOK_BACK = 512 };
@@ -35,7 +37,14 @@ static xp_work latest(const xp_device_data *d, int64_t time, bool ended)
       }
     }
   }
+  best.start_ps = best.lane == XP_NONE ? time : best.start_ps;
   return best;
+}
+
+/* The run of what `latest` found, or of the time at which it found nothing. */
+static uint32_t run_of(const xp_device_data *d, const xp_work *work)
+{
+  return work->lane == XP_NONE ? xp_device_run_at(d, work->start_ps) : xp_work_run(d, work);
 }
 
 xp_work xp_work_from(const xp_device_data *device, int64_t time_ps)
@@ -61,25 +70,26 @@ static uint32_t launch_by_correlation(xp_analysis *an, const xp_device_data *d, 
 uint32_t xp_work_launch(xp_analysis *an, const xp_device_data *device, const xp_work *work, uint32_t *run)
 {
   *run = XP_NONE;
-  if (work->lane == XP_NONE || device->clock_bad) {
+  if (device->clock_bad) {
     return XP_NONE;
   }
-  *run = xp_work_run(device, work);
+  *run = run_of(device, work);
   if (*run != XP_NONE && device->runs[*run].launch != XP_NONE) {
     return device->runs[*run].launch;
   }
-  return device->kind == XP_DEVICE_GPU ? launch_by_correlation(an, device, work) : XP_NONE;
+  return device->kind == XP_DEVICE_GPU && work->lane != XP_NONE ? launch_by_correlation(an, device, work) : XP_NONE;
 }
 
 xp_work_name xp_work_names(const xp_analysis *an, const xp_device_data *device, const xp_work *work)
 {
   xp_work_name name = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+  uint32_t run = run_of(device, work);
+  name.program = run == XP_NONE ? name.program : device->runs[run].name;
   if (work->lane != XP_NONE) {
     const xp_op *op = &an->devices.ops[work->op];
-    uint32_t run = xp_work_run(device, work);
     name.op = op->op;
     name.scope = op->scope;
-    name.program = run != XP_NONE && device->runs[run].name.len ? device->runs[run].name : op->module;
+    name.program = name.program.len ? name.program : op->module;
   }
   return name;
 }

@@ -3,7 +3,7 @@
  * There can be hundreds of thousands of gaps, so only what every table needs is kept of each: its launch, cause,
  * trigger and scope.  The rest (xp_gap_explain) is computed again when somebody looks at a gap.
  *
- * Launches are found first, by one thread, since that may add to the table of launches.  Causes are found in parallel:
+ * Where looking for a launch may add to the table of launches, one thread does it first.  Causes are found in parallel:
  * nothing is written then but the gaps themselves.
  */
 #include "analyze/gaps.h"
@@ -12,7 +12,7 @@
 
 enum { GAPS_A_PIECE = 1024 };
 
-static xp_gap *add_gap(xp_analysis *an, uint32_t device, xp_where where, xp_span span)
+static void add_gap(xp_analysis *an, uint32_t device, xp_where where, xp_span span)
 {
   xp_gap *gap = &an->reading->gaps[an->reading->gap_count++];
   *gap = (xp_gap){.device = device,
@@ -24,7 +24,6 @@ static xp_gap *add_gap(xp_analysis *an, uint32_t device, xp_where where, xp_span
                   .trigger_thread = XP_NONE,
                   .trigger_entry = XP_NONE,
                   .ranked = an->reading->devices[device].ranked};
-  return gap;
 }
 
 static void find_launch(xp_analysis *an, xp_gap *gap)
@@ -44,6 +43,12 @@ static void find_launch(xp_analysis *an, xp_gap *gap)
   }
 }
 
+/* On GPUs the launch of a single call may be new to the table of launches. */
+static bool may_add_launch(const xp_analysis *an, const xp_gap *gap)
+{
+  return an->devices.devices[gap->device].kind == XP_DEVICE_GPU;
+}
+
 static void list_gaps(xp_analysis *an)
 {
   xp_reading *r = an->reading;
@@ -56,13 +61,18 @@ static void list_gaps(xp_analysis *an)
     const xp_device *d = &r->devices[i];
     const xp_host *host = &an->capture->hosts[d->host];
     if (d->has_lead_in) {
-      find_launch(an, add_gap(an, i, XP_WHERE_LEAD_IN, (xp_span){host->start_ps, d->window_ps[0]}));
+      add_gap(an, i, XP_WHERE_LEAD_IN, (xp_span){host->start_ps, d->window_ps[0]});
     }
     for (size_t g = 0; g < an->timelines[i].gap_count; g++) {
-      find_launch(an, add_gap(an, i, XP_WHERE_INSIDE, an->timelines[i].gaps[g]));
+      add_gap(an, i, XP_WHERE_INSIDE, an->timelines[i].gaps[g]);
     }
     if (d->has_tail) {
-      find_launch(an, add_gap(an, i, XP_WHERE_TAIL, (xp_span){d->window_ps[1], host->stop_ps}));
+      add_gap(an, i, XP_WHERE_TAIL, (xp_span){d->window_ps[1], host->stop_ps});
+    }
+  }
+  for (size_t i = 0; i < r->gap_count; i++) {
+    if (may_add_launch(an, &r->gaps[i])) {
+      find_launch(an, &r->gaps[i]);
     }
   }
 }
@@ -131,7 +141,7 @@ static void find_cause(const xp_analysis *an, xp_gap *gap, xp_parts *parts)
 
 typedef struct {
   xp_parts parts;
-  const xp_analysis *an;
+  xp_analysis *an;
   size_t item;
   bool failed;
 } worker;
@@ -150,6 +160,9 @@ static void explain_piece(void *context)
     w->parts.hints = xp_arena_array(w->parts.arena, w->an->threads.count, sizeof *w->parts.hints);
   }
   for (size_t i = w->item * GAPS_A_PIECE; i < end; i++) {
+    if (!may_add_launch(w->an, &r->gaps[i])) {
+      find_launch(w->an, &r->gaps[i]);
+    }
     find_cause(w->an, &r->gaps[i], &w->parts);
   }
 }
@@ -205,9 +218,6 @@ void xp_gaps_explain(xp_analysis *an)
 {
   list_gaps(an);
   xp_triggers_index(an);
-  for (size_t i = 0; i < an->threads.count; i++) {
-    xp_thread_index_frames(&an->threads, &an->threads.threads[i]);
-  }
   find_causes(an);
   find_tracing_bound(an);
 }
@@ -224,7 +234,7 @@ static void add_evidence(const xp_analysis *an, xp_gap_details *out, const char 
   out->evidence[out->evidence_count++] = (xp_evidence){.role = role,
                                                        .event = xp_entry_name(t, entry),
                                                        .thread = t->line->name,
-                                                       .frame = xp_thread_frame(&an->threads, t, at),
+                                                       .frame = xp_thread_frame(t, at),
                                                        .start_ps = xp_entry_start(t, entry),
                                                        .dur_ps = xp_event_dur(t->line, t->event[entry])};
 }

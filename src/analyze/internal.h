@@ -31,8 +31,7 @@ typedef struct xp_analysis {
   size_t *profiler_first; /* host_count + 1 entries */
   xp_reading *reading;
   size_t warning_capacity, advice_capacity;
-  xp_arena *device_arena; /* of xp_devices: they may be built beside the links */
-  bool half_failed[2];
+  xp_arena *device_arena;            /* what is built beside something that uses `arena` */
   xp_arena *scratch;                 /* NULL outside of xp_timelines_build */
   jmp_buf *escape;                   /* where allocations that fail go */
   xp_intern texts;                   /* of xp_text */
@@ -56,10 +55,11 @@ uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps);
 void xp_classify(xp_analysis *an);
 
 /* timeline.c: window, busy, copies, gaps of every device. */
-void xp_timelines_build(xp_analysis *an);
+void xp_profiler_time_find(xp_analysis *an);
+void xp_timelines_build(xp_analysis *an, xp_arena *arena);
 
 /* collectives.c: collective_ps and collective_wait_ps of every device. */
-void xp_collectives_measure(xp_analysis *an);
+void xp_collectives_measure(xp_analysis *an, xp_arena *arena);
 
 /* gaps.c: cause and trigger of every gap, lead-in and tail. */
 void xp_gaps_explain(xp_analysis *an);
@@ -70,6 +70,7 @@ typedef struct {
   bool details;    /* tell events and what waits were for; else parts differ by cause and scope alone */
   uint32_t *hints; /* by thread: where the last walk was; NULL: none */
   size_t run_hint; /* the same for the runs of the device */
+  size_t last;     /* the part that was booked last */
   xp_str scope;    /* the last scope that was shown, and where it came from */
   uint32_t scope_thread, scope_entry;
   xp_part *parts;

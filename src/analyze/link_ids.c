@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-static xp_name_class class_of(const xp_links *links, const xp_thread *t, uint32_t entry)
-{
-  return xp_threads_class(links->threads, t->line, t->event[entry]);
-}
-
 /* It ends after what it is about: it launches nothing. */
 static bool is_wait_or_read(const xp_thread *t, uint32_t entry)
 {
@@ -36,7 +31,7 @@ static void add_call(xp_links *links, const xp_thread *t, uint32_t entry, uint64
 {
   links->calls =
       xp_arena_grow(links->arena, links->calls, links->call_count, &links->call_capacity, sizeof *links->calls);
-  bool copies = (class_of(links, t, entry).flags & XP_NAME_MEMCPY) != 0;
+  bool copies = (xp_entry_class(t, entry).flags & XP_NAME_MEMCPY) != 0;
   links->calls[links->call_count] = (xp_api_call){id, t->index, entry, copies};
   xp_map_put(&links->call_of_id, xp_link_key(t->host, id), (uint32_t)links->call_count);
   links->call_count++;
@@ -81,7 +76,7 @@ void xp_link_ids_collect(xp_links *links, const xp_thread *t)
   }
 }
 
-void xp_calls_mark(const xp_links *links, xp_thread *t)
+void xp_calls_mark(xp_thread *t)
 {
   for (uint32_t e = 0; e < t->count; e++) {
     if (!xp_entry_is_dispatch(t, e)) {
@@ -92,7 +87,7 @@ void xp_calls_mark(const xp_links *links, xp_thread *t)
       outer = xp_entry_is_dispatch(t, p) && xp_entry_end(t, p) > xp_entry_start(t, e) ? p : outer;
     }
     t->flags[outer] |= XP_ENTRY_OUTER_DISPATCH;
-    if (class_of(links, t, e).flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES)) {
+    if (xp_entry_class(t, e).flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES)) {
       t->flags[outer] |= XP_ENTRY_CALL;
     }
   }
@@ -109,10 +104,10 @@ static bool is_program_call(const xp_thread *t, uint32_t entry)
 }
 
 /* The innermost entry at a time with any of the name flags, or an execute event if flags is 0. */
-static uint32_t containing(const xp_links *links, const xp_thread *t, int64_t time_ps, uint32_t flags)
+static uint32_t containing(const xp_thread *t, int64_t time_ps, uint32_t flags)
 {
   for (uint32_t e = xp_thread_innermost(t, time_ps); e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {
-    if (flags ? (class_of(links, t, e).flags & flags) != 0 : xp_entry_is_dispatch(t, e)) {
+    if (flags ? (xp_entry_class(t, e).flags & flags) != 0 : xp_entry_is_dispatch(t, e)) {
       return e;
     }
   }
@@ -127,7 +122,7 @@ typedef struct {
 } fit;
 
 /* Tries a sample of the API thread's calls of one kind on the events of t. */
-static fit try_thread(const xp_links *links, const xp_thread *api, const xp_thread *t, bool program, uint32_t flags)
+static fit try_thread(const xp_thread *api, const xp_thread *t, bool program, uint32_t flags)
 {
   enum { SAMPLES = 256 }; /* of many calls: enough to tell threads apart */
   size_t tried = 0, contained = 0, step = api->count / SAMPLES + 1;
@@ -138,7 +133,7 @@ static fit try_thread(const xp_links *links, const xp_thread *api, const xp_thre
       continue;
     }
     tried++;
-    uint32_t in = containing(links, t, xp_entry_start(api, e), flags);
+    uint32_t in = containing(t, xp_entry_start(api, e), flags);
     contained += in != XP_NONE;
     if (in != XP_NONE && in != last) {
       f.room_ps += xp_event_dur(t->line, t->event[in]);
@@ -181,7 +176,7 @@ static void collect_fits(const xp_links *links, const xp_thread *api, fits *all)
       if (t->is_api || t->host != api->host || t->count == 0) {
         continue;
       }
-      fit f = try_thread(links, api, t, program, wanted[w]);
+      fit f = try_thread(api, t, program, wanted[w]);
       if (f.share > 0.5) {
         all->rows = xp_arena_grow(links->arena, all->rows, all->count, &all->capacity, sizeof *all->rows);
         all->rows[all->count++] = f;

@@ -21,9 +21,10 @@ static xp_span *completions(xp_analysis *an, uint32_t host, size_t *count)
   size_t capacity = 0;
   *count = 0;
   for (size_t i = 0; i < an->threads.count; i++) {
-    const xp_line *line = an->threads.threads[i].line;
-    for (size_t e = 0; an->threads.threads[i].host == host && e < line->count; e++) {
-      if (xp_threads_class(&an->threads, line, e).flags & XP_NAME_COMPLETION) {
+    const xp_thread *t = &an->threads.threads[i];
+    const xp_line *line = t->line;
+    for (size_t e = 0; t->host == host && e < line->count; e++) {
+      if (xp_thread_class(t, e).flags & XP_NAME_COMPLETION) {
         spans = xp_arena_grow(an->arena, spans, *count, &capacity, sizeof *spans);
         spans[(*count)++] = (xp_span){line->start_ps[e], xp_event_end(line, e)};
       }

@@ -12,8 +12,7 @@
 typedef struct {
   xp_threads *all;
   xp_thread *t;
-  const xp_name_class *classes; /* of the thread's plane */
-  uint8_t *is_op;               /* by event metadata: 0 not looked at, 1 an op, 2 an API call */
+  uint8_t *is_op; /* by event metadata: 0 not looked at, 1 an op, 2 an API call */
   size_t region_capacity;
   uint32_t *stack;
   size_t depth, stack_capacity;
@@ -44,12 +43,6 @@ static xp_name_class *classify_plane(const xp_plane *plane, const void *input_re
     }
   }
   return classes;
-}
-
-xp_name_class xp_threads_class(const xp_threads *threads, const xp_line *line, size_t i)
-{
-  const xp_plane *plane = line->plane;
-  return threads->classes[threads->plane_base[plane->host->index] + plane->index][line->meta[i] & XP_EVENT_META_MASK];
 }
 
 static uint64_t producer_key(uint32_t host, int64_t type, uint64_t id)
@@ -140,6 +133,7 @@ static void push_entry(builder *b, size_t i, xp_name_class class)
   }
   b->stack[b->depth++] = (uint32_t)n;
   t->has_step |= step;
+  t->has_profiler |= (class.flags & XP_NAME_PROFILER) != 0;
   b->all->any_flags |= class.flags;
 }
 
@@ -172,7 +166,7 @@ static void build_thread(builder *b)
   t->flags = xp_arena_array(arena, count, sizeof *t->flags);
   for (size_t i = 0; i < count; i++) {
     uint32_t flags = line->meta[i];
-    xp_name_class class = b->classes[flags & XP_EVENT_META_MASK];
+    xp_name_class class = xp_thread_class(t, i);
     if ((class.flags & XP_NAME_FRAME) && class.cause == XP_CAUSE_COUNT && !(class.flags & XP_NAME_PROFILER)) {
       t->has_frame = true;
       continue;
@@ -206,47 +200,54 @@ static void list_threads(xp_threads *threads)
   }
 }
 
-void xp_threads_build(xp_threads *threads, const xp_capture *capture, const void *input_regex, xp_arena *arena)
+void xp_threads_open(xp_threads *threads, const xp_capture *capture, const void *input_regex, xp_arena *arena)
 {
   *threads = (xp_threads){.arena = arena, .capture = capture};
   xp_map_init(&threads->producer_of, arena);
-  size_t planes = 0, lines = 0;
-  threads->plane_base = xp_arena_array(arena, capture->host_count, sizeof *threads->plane_base);
+  size_t lines = 0;
   for (size_t h = 0; h < capture->host_count; h++) {
-    threads->plane_base[h] = planes;
-    planes += capture->hosts[h].plane_count;
     for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
       lines += capture->hosts[h].planes[p].line_count;
     }
   }
-  threads->classes = xp_arena_array(arena, planes, sizeof *threads->classes);
   threads->threads = xp_arena_array(arena, lines, sizeof *threads->threads);
-  builder b = {.all = threads};
   for (size_t h = 0; h < capture->host_count; h++) {
     for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
       const xp_plane *plane = &capture->hosts[h].planes[p];
-      xp_name_class *classes = classify_plane(plane, input_regex, arena);
-      threads->classes[threads->plane_base[h] + p] = classes;
-      uint8_t *is_op = xp_arena_array(arena, plane->event_meta_count, 1);
-      for (size_t l = 0; is_host_plane(plane->name) && l < plane->line_count; l++) {
+      if (!is_host_plane(plane->name)) {
+        continue;
+      }
+      const xp_name_class *classes = classify_plane(plane, input_regex, arena);
+      for (size_t l = 0; l < plane->line_count; l++) {
         xp_thread *t = &threads->threads[threads->count];
-        *t = (xp_thread){.line = &plane->lines[l], .index = (uint32_t)threads->count, .host = (uint32_t)h};
-        t->partner = t->index;
+        *t = (xp_thread){.line = &plane->lines[l],
+                         .classes = classes,
+                         .index = (uint32_t)threads->count,
+                         .host = (uint32_t)h,
+                         .partner = (uint32_t)threads->count};
         t->is_autograd = xp_str_starts(t->line->name, "pt_autograd_");
         t->is_api = xp_str_starts(t->line->name, "Host Threads/");
         t->is_runtime = xp_thread_is_runtime(t->line->name);
-        b = (builder){.all = threads,
-                      .t = t,
-                      .classes = classes,
-                      .is_op = is_op,
-                      .stack = b.stack,
-                      .stack_capacity = b.stack_capacity};
-        build_thread(&b);
         threads->count++;
-        threads->torch = (threads->any_flags & XP_NAME_TORCH) != 0;
       }
     }
   }
+}
+
+void xp_threads_build(xp_threads *threads)
+{
+  builder b = {.all = threads};
+  const xp_plane *plane = NULL;
+  for (size_t i = 0; i < threads->count; i++) {
+    b.t = &threads->threads[i];
+    b.depth = b.region_capacity = 0;
+    if (b.t->line->plane != plane) {
+      plane = b.t->line->plane;
+      b.is_op = xp_arena_array(threads->arena, plane->event_meta_count, 1);
+    }
+    build_thread(&b);
+  }
+  threads->torch = (threads->any_flags & XP_NAME_TORCH) != 0;
   list_threads(threads);
 }
 

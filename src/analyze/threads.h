@@ -37,7 +37,8 @@ typedef struct {
 
 typedef struct {
   const xp_line *line;
-  uint32_t index; /* of the thread */
+  const xp_name_class *classes; /* by event metadata of its plane */
+  uint32_t index;               /* of the thread */
   uint32_t host;
   size_t count;
   uint32_t *event;    /* index of the event in the line */
@@ -48,7 +49,7 @@ typedef struct {
   bool overlaps;      /* some entry outlives its parent, as where two recorders share a line */
   xp_region *regions; /* by start */
   size_t region_count;
-  bool has_step, has_frame, has_scope, is_autograd, is_api, is_runtime;
+  bool has_step, has_frame, has_scope, has_profiler, is_autograd, is_api, is_runtime;
   /* For an API thread ("Host Threads/N"): the thread whose execute events contain its calls, else itself. */
   uint32_t partner;
   /* Latest end of blocks of 64 events, then of 64 blocks, ..; see xp_thread_index_frames. */
@@ -62,8 +63,6 @@ typedef struct {
   const xp_capture *capture;
   xp_thread *threads;
   size_t count;
-  xp_name_class **classes; /* by plane (see xp_threads_class), then by event metadata */
-  size_t *plane_base;      /* by host: number of its first plane */
   xp_producer *producers;
   size_t producer_count, producer_capacity;
   xp_map producer_of; /* hash of (host, type, id) -> latest producer; chained by `older` */
@@ -75,11 +74,12 @@ typedef struct {
   uint32_t any_flags; /* XP_NAME_* of all names that occur in an outline */
 } xp_threads;
 
-/* Builds the outlines.  `input` (may be NULL): further names of class input, a compiled POSIX regex. */
-void xp_threads_build(xp_threads *threads, const xp_capture *capture, const void *input_regex, xp_arena *arena);
+/* Lists the threads, with the classes of their names.  input_regex (may be NULL): further names of class input, a
+ * compiled POSIX regex. */
+void xp_threads_open(xp_threads *threads, const xp_capture *capture, const void *input_regex, xp_arena *arena);
 
-/* The class of the name of event i of a line. */
-xp_name_class xp_threads_class(const xp_threads *threads, const xp_line *line, size_t i);
+/* Builds the outlines. */
+void xp_threads_build(xp_threads *threads);
 
 static inline int64_t xp_entry_start(const xp_thread *t, uint32_t entry)
 {
@@ -89,6 +89,17 @@ static inline int64_t xp_entry_start(const xp_thread *t, uint32_t entry)
 static inline int64_t xp_entry_end(const xp_thread *t, uint32_t entry)
 {
   return xp_event_end(t->line, t->event[entry]);
+}
+
+/* The class of the name of an event, and of an entry. */
+static inline xp_name_class xp_thread_class(const xp_thread *t, size_t event)
+{
+  return t->classes[t->line->meta[event] & XP_EVENT_META_MASK];
+}
+
+static inline xp_name_class xp_entry_class(const xp_thread *t, uint32_t entry)
+{
+  return xp_thread_class(t, t->event[entry]);
 }
 
 static inline xp_str xp_entry_name(const xp_thread *t, uint32_t entry)
@@ -110,14 +121,14 @@ xp_str xp_thread_scope_from(const xp_thread *t, uint32_t innermost, int64_t time
 xp_str xp_thread_scope(const xp_thread *t, int64_t time_ps);
 
 /* Prepares a thread for the two functions below; without it they find no frames. */
-void xp_thread_index_frames(xp_threads *threads, xp_thread *t);
+void xp_thread_index_frames(xp_thread *t, xp_arena *arena);
 
 /* The innermost Python frame open at a time, of the user's files if there is one; empty without frames. */
-xp_str xp_thread_frame(const xp_threads *threads, const xp_thread *t, int64_t time_ps);
+xp_str xp_thread_frame(const xp_thread *t, int64_t time_ps);
 
 /* Calls visit(context, from, to, frame) for the stretches of [from_ps, to_ps) by innermost user frame (innermost frame
  * of any kind where no user's is open; empty where there is none). */
-void xp_thread_frames(const xp_threads *threads, const xp_thread *t, int64_t from_ps, int64_t to_ps,
+void xp_thread_frames(const xp_thread *t, int64_t from_ps, int64_t to_ps,
                       void (*visit)(void *context, int64_t from_ps, int64_t to_ps, xp_str frame), void *context);
 
 /* The producer with an id, the latest that is not after a time; NULL if none. */

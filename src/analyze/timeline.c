@@ -67,9 +67,10 @@ static spans unite(xp_arena *arena, const spans *a, const spans *b)
   return out;
 }
 
-static void collect(xp_analysis *an, const xp_device_data *d, xp_timeline *t, xp_arena *scratch, spans *work,
+static void collect(const xp_analysis *an, xp_arena *arena, const xp_device_data *d, xp_timeline *t, spans *work,
                     spans *copies, spans *idle)
 {
+  xp_arena *scratch = an->scratch;
   size_t capacity = 0, op_capacity = 0;
   xp_work_iter iter = xp_work_begin(d, scratch);
   for (xp_work w; xp_work_next(&iter, &w);) {
@@ -80,15 +81,15 @@ static void collect(xp_analysis *an, const xp_device_data *d, xp_timeline *t, xp
       add_span(scratch, copies, w.start_ps, w.end_ps);
     } else {
       add_span(scratch, idle, w.start_ps, w.end_ps);
-      t->idle_ops = xp_arena_grow(an->arena, t->idle_ops, t->idle_op_count, &capacity, sizeof *t->idle_ops);
-      t->idle_op = xp_arena_grow(an->arena, t->idle_op, t->idle_op_count, &op_capacity, sizeof *t->idle_op);
+      t->idle_ops = xp_arena_grow(arena, t->idle_ops, t->idle_op_count, &capacity, sizeof *t->idle_ops);
+      t->idle_op = xp_arena_grow(arena, t->idle_op, t->idle_op_count, &op_capacity, sizeof *t->idle_op);
       t->idle_ops[t->idle_op_count] = (xp_span){w.start_ps, w.end_ps};
       t->idle_op[t->idle_op_count++] = w.op;
     }
   }
 }
 
-static void find_gaps(xp_analysis *an, const spans *cover, xp_timeline *t, xp_device *out)
+static void find_gaps(const xp_analysis *an, xp_arena *arena, const spans *cover, xp_timeline *t, xp_device *out)
 {
   for (size_t i = 1; i < cover->count; i++) {
     xp_span gap = {cover->rows[i - 1].end_ps, cover->rows[i].start_ps};
@@ -97,20 +98,20 @@ static void find_gaps(xp_analysis *an, const spans *cover, xp_timeline *t, xp_de
       out->short_ps += gap.end_ps - gap.start_ps;
       continue;
     }
-    t->gaps = xp_arena_grow(an->arena, t->gaps, t->gap_count, &t->gap_capacity, sizeof *t->gaps);
+    t->gaps = xp_arena_grow(arena, t->gaps, t->gap_count, &t->gap_capacity, sizeof *t->gaps);
     t->gaps[t->gap_count++] = gap;
   }
   out->gap_count = t->gap_count;
 }
 
-static void measure(xp_analysis *an, uint32_t device)
+static void measure(xp_analysis *an, xp_arena *arena, uint32_t device)
 {
   xp_arena *scratch = an->scratch;
   const xp_device_data *d = &an->devices.devices[device];
   xp_timeline *t = &an->timelines[device];
   xp_device *out = &an->reading->devices[device];
   spans work = {0}, copies = {0}, idle = {0};
-  collect(an, d, t, scratch, &work, &copies, &idle);
+  collect(an, arena, d, t, &work, &copies, &idle);
   spans busy = idle.count ? subtract(scratch, &work, &idle) : work;
   spans cover = copies.count ? unite(scratch, &busy, &copies) : busy;
   if (cover.count == 0) {
@@ -122,7 +123,7 @@ static void measure(xp_analysis *an, uint32_t device)
   out->busy_ps = length(&busy);
   out->copy_ps = length(&cover) - out->busy_ps;
   out->idle_ps = out->window_ps[1] - out->window_ps[0] - out->busy_ps - out->copy_ps;
-  find_gaps(an, &cover, t, out);
+  find_gaps(an, arena, &cover, t, out);
 }
 
 static int64_t profiler_time(const xp_analysis *an, uint32_t host)
@@ -156,7 +157,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Time under start_trace and stop_trace: the union over the threads of each host, within the session. */
-static void find_profiler_time(xp_analysis *an)
+void xp_profiler_time_find(xp_analysis *an)
 {
   size_t total = 0, capacity = 0;
   an->profiler_first = xp_arena_array(an->arena, an->capture->host_count + 1, sizeof *an->profiler_first);
@@ -167,7 +168,7 @@ static void find_profiler_time(xp_analysis *an)
     xp_span *all = NULL;
     for (size_t i = 0; i < an->threads.count; i++) {
       const xp_thread *t = &an->threads.threads[i];
-      for (uint32_t e = 0; t->host == h && e < t->count; e++) {
+      for (uint32_t e = 0; t->host == h && t->has_profiler && e < t->count; e++) {
         if (t->flags[e] & XP_ENTRY_PROFILER) {
           all = xp_arena_grow(an->arena, all, count, &room, sizeof *all);
           all[count++] = (xp_span){xp_entry_start(t, e), xp_entry_end(t, e)};
@@ -191,12 +192,11 @@ static void find_profiler_time(xp_analysis *an)
   }
 }
 
-void xp_timelines_build(xp_analysis *an)
+void xp_timelines_build(xp_analysis *an, xp_arena *arena)
 {
   xp_reading *r = an->reading;
-  find_profiler_time(an);
-  an->timelines = xp_arena_array(an->arena, an->devices.count, sizeof *an->timelines);
-  r->devices = xp_arena_array(an->arena, an->devices.count, sizeof *r->devices);
+  an->timelines = xp_arena_array(arena, an->devices.count, sizeof *an->timelines);
+  r->devices = xp_arena_array(arena, an->devices.count, sizeof *r->devices);
   r->device_count = an->devices.count;
   for (uint32_t i = 0; i < an->devices.count; i++) {
     const xp_device_data *d = &an->devices.devices[i];
@@ -212,10 +212,10 @@ void xp_timelines_build(xp_analysis *an)
                                 .stray = d->stray};
     an->scratch = xp_arena_create();
     if (!an->scratch) {
-      longjmp(*an->escape, 1);
+      xp_arena_give_up(arena);
     }
-    xp_arena_set_escape(an->scratch, an->escape);
-    measure(an, i);
+    xp_arena_share_escape(an->scratch, arena);
+    measure(an, arena, i);
     xp_arena_destroy(an->scratch);
     an->scratch = NULL;
     bound_by_session(an, &r->devices[i]);

@@ -50,6 +50,7 @@ void xp_walk_book(xp_walk *w, int64_t from, int64_t to, const xp_stretch *v)
     out->parts[out->count++] = (xp_part){v->cause, 0, v->scope, v->event, v->detail, v->maybe};
   }
   out->parts[i].ps += to - from;
+  out->last = i;
   if (v->cause != XP_CAUSE_PROFILER && to - from > out->longest_ps) {
     out->longest_ps = to - from;
     out->longest_at_ps = from;
@@ -95,9 +96,6 @@ static xp_stretch classed(const xp_walk *w, const xp_thread *t, uint32_t innermo
 {
   xp_cause cause = (xp_cause)t->cause[entry];
   xp_stretch v = {.cause = cause, .scope = scope_at(w, t, innermost, from), .thread = t->index, .entry = entry};
-  if (!w->out->details) {
-    return v;
-  }
   v.event = xp_entry_name(t, cause == XP_CAUSE_DISPATCH ? innermost : entry);
   if (cause == XP_CAUSE_COMPILE || cause == XP_CAUSE_TRACING) {
     xp_str pjit = pjit_around(t, entry, from);
@@ -113,18 +111,37 @@ static xp_stretch plain_host(const xp_walk *w, const xp_thread *t, uint32_t inne
 {
   xp_stretch v = {
       .cause = XP_CAUSE_HOST, .scope = scope_at(w, t, innermost, from), .thread = t->index, .entry = innermost};
-  xp_str event = xp_entry_name(t, innermost);
-  v.scope = v.scope.len ? v.scope : event;
-  if (!w->out->details) {
-    return v;
-  }
-  v.event = event;
+  v.event = xp_entry_name(t, innermost);
+  v.scope = v.scope.len ? v.scope : v.event;
   bool in_scope = false;
   for (uint32_t e = innermost; e != XP_NONE && !in_scope; e = xp_thread_outer(t, e, from)) {
     in_scope = (t->flags[e] & XP_ENTRY_SCOPE) != 0;
   }
   v.maybe = in_scope && !w->an->names_on && (w->an->devices.lazy || w->an->threads.torch);
   return v;
+}
+
+static xp_stretch launching(const xp_walk *w, const xp_thread *t, uint32_t innermost, int64_t from)
+{
+  return (xp_stretch){
+      .cause = XP_CAUSE_LAUNCH, .scope = scope_at(w, t, innermost, from), .thread = t->index, .entry = innermost};
+}
+
+/* The same three in short, where nothing but cause and scope is asked for. */
+static void book_summary(xp_walk *w, const xp_thread *t, uint32_t innermost, uint32_t found, int64_t from, int64_t to)
+{
+  xp_parts *out = w->out;
+  xp_cause cause = found == XP_NONE ? XP_CAUSE_HOST : (xp_cause)t->cause[found];
+  xp_str scope = scope_at(w, t, innermost, from);
+  if (cause == XP_CAUSE_HOST && scope.len == 0) {
+    scope = xp_entry_name(t, innermost);
+  }
+  if (out->last < out->count && out->parts[out->last].cause == cause && xp_str_eq(out->parts[out->last].scope, scope)) {
+    out->parts[out->last].ps += to - from;
+    return;
+  }
+  xp_stretch v = {.cause = cause, .scope = scope, .thread = t->index, .entry = innermost};
+  xp_walk_book(w, from, to, &v);
 }
 
 typedef struct {
@@ -169,7 +186,7 @@ static const xp_thread *thread_with_step(const xp_walk *w, const xp_thread *not_
 static bool has_frame_at(xp_walk *w, uint32_t thread, int64_t time)
 {
   const xp_thread *t = &w->an->threads.threads[thread];
-  return t->has_frame && xp_thread_frame(&w->an->threads, t, time).len > 0;
+  return t->has_frame && xp_thread_frame(t, time).len > 0;
 }
 
 /* A stretch in which no event of the thread is open. */
@@ -185,7 +202,7 @@ static void uncovered(xp_walk *w, uint32_t thread, int64_t from, int64_t to, boo
     } else {
       frame_walk f = {w, t};
       until = to;
-      xp_thread_frames(&w->an->threads, t, from, to, book_frame, &f);
+      xp_thread_frames(t, from, to, book_frame, &f);
     }
     from = until;
   }
@@ -245,15 +262,17 @@ void xp_walk_thread(xp_walk *w, uint32_t thread, int64_t from, int64_t to, bool 
     while (found != XP_NONE && (returned ? !is_wait_or_read(t->cause[found]) : t->cause[found] == XP_CAUSE_HOST)) {
       found = xp_thread_outer(t, found, from);
     }
-    if (found != XP_NONE) {
-      xp_stretch v = classed(w, t, innermost, found, from, until);
+    xp_stretch v;
+    if (!w->out->details && (found != XP_NONE || (innermost != XP_NONE && !returned))) {
+      book_summary(w, t, innermost, found, from, until);
+    } else if (found != XP_NONE) {
+      v = classed(w, t, innermost, found, from, until);
       xp_walk_book(w, from, until, &v);
     } else if (returned) {
-      xp_stretch v = {
-          .cause = XP_CAUSE_LAUNCH, .scope = scope_at(w, t, innermost, from), .thread = t->index, .entry = innermost};
+      v = launching(w, t, innermost, from);
       xp_walk_book(w, from, until, &v);
     } else if (innermost != XP_NONE) {
-      xp_stretch v = plain_host(w, t, innermost, from);
+      v = plain_host(w, t, innermost, from);
       xp_walk_book(w, from, until, &v);
     } else {
       uncovered(w, thread, from, until, borrowed);

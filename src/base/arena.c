@@ -123,6 +123,16 @@ jmp_buf *xp_arena_set_escape(xp_arena *arena, jmp_buf *escape)
   return before;
 }
 
+void xp_arena_share_escape(xp_arena *arena, const xp_arena *other)
+{
+  arena->escape = other->escape;
+}
+
+void xp_arena_give_up(xp_arena *arena)
+{
+  out_of_memory(arena);
+}
+
 bool xp_arena_guard(xp_arena *arena, void (*run)(void *context), void *context)
 {
   jmp_buf escape;

@@ -30,6 +30,12 @@ jmp_buf *xp_arena_set_escape(xp_arena *arena, jmp_buf *escape);
 /* Calls run(context) with an escape of its own and puts the old one back.  Returns false if memory ran out. */
 bool xp_arena_guard(xp_arena *arena, void (*run)(void *context), void *context);
 
+/* Makes an arena jump where another one does. */
+void xp_arena_share_escape(xp_arena *arena, const xp_arena *other);
+
+/* Does what the arena does when memory is out: jumps to its escape.  Returns if it has none. */
+void xp_arena_give_up(xp_arena *arena);
+
 /* size bytes of zeroed memory, aligned for any type.  A size of 0 gives a pointer that must not be read. */
 void *xp_arena_alloc(xp_arena *arena, size_t size);
 

@@ -63,14 +63,25 @@ static bool grow_map(xp_map *map)
   return true;
 }
 
-void xp_map_put(xp_map *map, uint64_t key, uint32_t value)
+uint32_t *xp_map_entry(xp_map *map, uint64_t key)
 {
   if ((map->count + 1) * 2 > map->slots && !grow_map(map)) {
-    return;
+    return NULL;
   }
   xp_map_slot *slot = &map->table[find_slot(map, key)];
-  map->count += !slot->used;
-  *slot = (xp_map_slot){key, 1, value};
+  if (!slot->used) {
+    *slot = (xp_map_slot){key, 1, XP_NONE};
+    map->count++;
+  }
+  return &slot->value;
+}
+
+void xp_map_put(xp_map *map, uint64_t key, uint32_t value)
+{
+  uint32_t *entry = xp_map_entry(map, key);
+  if (entry) {
+    *entry = value;
+  }
 }
 
 /* ---- strings */

@@ -28,6 +28,10 @@ void xp_map_discard(xp_map *map);
 /* The value of a key, or XP_NONE. */
 uint32_t xp_map_get(const xp_map *map, uint64_t key);
 
+/* Where the value of a key stands, XP_NONE if the key is new: one search for looking and setting.  NULL when memory is
+ * out and the arena has no escape.  The pointer is good until the next insertion. */
+uint32_t *xp_map_entry(xp_map *map, uint64_t key);
+
 /* Sets the value of a key; XP_NONE cannot be told from no value. */
 void xp_map_put(xp_map *map, uint64_t key, uint32_t value);
 

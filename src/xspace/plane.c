@@ -128,9 +128,12 @@ static bool read_event_meta(xp_plane_draft *draft, uint64_t id, xp_str body, xp_
       name = f.bytes;
     } else if (f.number == 4) {
       meta->display_name = f.bytes;
-    } else if (f.number == 5 && !xp_stat_flags(&draft->plane, p, p + f.bytes.len, flags)) {
-      draft->damage = (xp_damage){p, XP_WIRE_BAD};
-      return false;
+    } else if (f.number == 5) {
+      meta->has_stats = true;
+      if (!xp_stat_flags(&draft->plane, p, p + f.bytes.len, flags)) {
+        draft->damage = (xp_damage){p, XP_WIRE_BAD};
+        return false;
+      }
     }
   }
   xp_traceme_split(name, &meta->name, &meta->args);

@@ -230,19 +230,29 @@ static inline const xp_gap *gap_at(story *s, size_t i)
   return &s->reading->gaps[i];
 }
 
-/* The parts of a gap, longest first: "compile 70, unknown 20". */
+/* The time of each class in a gap, most first: "compile 70, unknown 20". */
 static inline const char *parts_of(story *s, size_t gap)
 {
   xp_gap_details details = explained(s, gap_at(s, gap));
-  const char *words = "";
+  int64_t sums[XP_CAUSE_COUNT] = {0};
   for (size_t i = 0; i < details.part_count; i++) {
-    words = WORDS(s, "%s%s%s %s", words, i ? ", " : "", xp_cause_name(details.parts[i].cause),
-                  us_of(s, details.parts[i].ps));
+    sums[details.parts[i].cause] += details.parts[i].ps;
   }
-  return words;
+  const char *words = "";
+  for (;;) {
+    int most = 0;
+    for (int c = 1; c < XP_CAUSE_COUNT; c++) {
+      most = sums[c] > sums[most] ? c : most;
+    }
+    if (sums[most] == 0) {
+      return words;
+    }
+    words = WORDS(s, "%s%s%s %s", words, words[0] ? ", " : "", xp_cause_name((xp_cause)most), us_of(s, sums[most]));
+    sums[most] = 0;
+  }
 }
 
-/* The same with scope and event: "compile [train] backend_compile 70"; "host? .." where it may be tracing. */
+/* Every part with scope and event, longest first: "compile [train] backend_compile 70"; "host? .." where it may be tracing. */
 static inline const char *named_parts_of(story *s, size_t gap)
 {
   xp_gap_details details = explained(s, gap_at(s, gap));
