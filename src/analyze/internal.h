@@ -14,7 +14,7 @@ typedef struct {
 typedef struct {
   xp_span *gaps; /* inside the window, at least the minimum */
   size_t gap_count, gap_capacity;
-  xp_span *idle_ops; /* infeed, outfeed, send, recv: by start */
+  xp_span *idle_ops; /* infeed, outfeed, send, recv: by start, disjoint */
   uint32_t *idle_op; /* the op of each */
   size_t idle_op_count;
 } xp_timeline;

@@ -42,6 +42,17 @@ static void from_annotations(xp_analysis *an, list *steps)
   }
 }
 
+static int64_t shift_of(const xp_analysis *an, uint32_t host, xp_str device)
+{
+  for (size_t i = 0; i < an->devices.count; i++) {
+    const xp_device_data *d = &an->devices.devices[i];
+    if (d->host == host && xp_str_eq(d->name, device)) {
+      return d->shift_ps;
+    }
+  }
+  return 0;
+}
+
 /* The Steps line of the first device of a host that has one. */
 static bool from_device_line(xp_analysis *an, uint32_t host, list *steps)
 {
@@ -52,9 +63,15 @@ static bool from_device_line(xp_analysis *an, uint32_t host, list *steps)
       if (!xp_str_is(line->name, "Steps") || line->count == 0) {
         continue;
       }
+      int64_t shift_ps = shift_of(an, host, h->planes[p].name);
       for (size_t i = 0; i < line->count; i++) {
-        xp_step step = {
-            .host = host, .name = xp_str_c("step"), .start_ps = line->start_ps[i], .dur_ps = xp_event_dur(line, i)};
+        if (line->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) {
+          continue;
+        }
+        xp_step step = {.host = host,
+                        .name = xp_str_c("step"),
+                        .start_ps = line->start_ps[i] + shift_ps,
+                        .dur_ps = xp_event_dur(line, i)};
         step.has_num = xp_str_to_int64(xp_str_trim(xp_event_name(line, i)), &step.num);
         add_step(an, steps, step);
       }

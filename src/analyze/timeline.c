@@ -81,9 +81,13 @@ static void collect(const xp_analysis *an, xp_arena *arena, const xp_device_data
       add_span(scratch, copies, w.start_ps, w.end_ps);
     } else {
       add_span(scratch, idle, w.start_ps, w.end_ps);
+      int64_t before = t->idle_op_count ? t->idle_ops[t->idle_op_count - 1].end_ps : INT64_MIN;
+      if (before >= w.end_ps) {
+        continue; /* inside another one */
+      }
       t->idle_ops = xp_arena_grow(arena, t->idle_ops, t->idle_op_count, &capacity, sizeof *t->idle_ops);
       t->idle_op = xp_arena_grow(arena, t->idle_op, t->idle_op_count, &op_capacity, sizeof *t->idle_op);
-      t->idle_ops[t->idle_op_count] = (xp_span){w.start_ps, w.end_ps};
+      t->idle_ops[t->idle_op_count] = (xp_span){before > w.start_ps ? before : w.start_ps, w.end_ps};
       t->idle_op[t->idle_op_count++] = w.op;
     }
   }
