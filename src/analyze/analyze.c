@@ -68,25 +68,29 @@ static bool has_device_plane(const xp_capture *capture)
 
 /* ---- two things at once
  *
- * Each of the two allocates in an arena of its own.  A task that runs out of memory ends, and the analysis with it.
+ * Each of the two allocates in an arena of its own.  A task that runs out of memory ends, and the analysis with it.  With
+ * one thread the second may need what the first makes, and is not begun without it.
  */
 
 typedef struct {
   xp_analysis *an;
   void (*run[2])(void *an);
-  bool failed[2];
+  bool failed[2], in_turn;
 } pair;
 
 static void run_half(void *context, size_t half, int worker)
 {
   pair *p = context;
   (void)worker;
+  if (p->in_turn && half == 1 && p->failed[0]) {
+    return;
+  }
   p->failed[half] = !xp_arena_guard(half == 0 ? p->an->arena : p->an->device_arena, p->run[half], p->an);
 }
 
 static void run_both(xp_analysis *an, void (*first)(void *an), void (*second)(void *an), int threads)
 {
-  pair p = {an, {first, second}, {false, false}};
+  pair p = {an, {first, second}, {false, false}, threads == 1};
   xp_parallel(2, threads, run_half, &p);
   if (p.failed[0] || p.failed[1]) {
     longjmp(*an->escape, 1);

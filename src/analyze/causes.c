@@ -1,6 +1,7 @@
 /* Summing whole gaps by (cause, trigger, scope, trigger scope, where), so that the rows inside the windows add up to
  * idle. */
 #include "analyze/internal.h"
+#include "base/sum.h"
 
 #include <stdlib.h>
 
@@ -59,22 +60,13 @@ static uint64_t key_of(const xp_gap *gap)
   return key * 0x9e3779b97f4a7c15u + (uint64_t)gap->cause * 64 + (uint64_t)gap->trigger * 8 + (uint64_t)gap->where;
 }
 
-/* Adds a time to a sum that stops at the ends of its range: a damaged capture may hold several devices that were idle
- * for as long as a time can say. */
-static void add_time(int64_t *sum, int64_t ps)
-{
-  if (__builtin_add_overflow(*sum, ps, sum)) {
-    *sum = ps < 0 ? INT64_MIN : INT64_MAX;
-  }
-}
-
 static void add_short_gaps(xp_analysis *an, group *g)
 {
   g->row = (xp_cause_row){.cause = XP_CAUSE_SHORT};
   for (size_t i = 0; i < an->reading->device_count; i++) {
     const xp_device *d = &an->reading->devices[i];
     g->row.gaps += d->ranked ? d->short_count : 0;
-    add_time(&g->row.ps, d->ranked ? d->short_ps : 0);
+    xp_sum_add(&g->row.ps, d->ranked ? d->short_ps : 0);
   }
 }
 
@@ -85,7 +77,7 @@ void xp_causes_sum(xp_analysis *an)
   size_t count = 0, capacity = 0;
   int64_t session_ps = 0;
   for (size_t i = 0; i < r->device_count; i++) {
-    add_time(&session_ps, r->devices[i].has_window && r->devices[i].ranked ? r->devices[i].session_ps : 0);
+    xp_sum_add(&session_ps, r->devices[i].has_window && r->devices[i].ranked ? r->devices[i].session_ps : 0);
   }
   xp_map index;
   xp_map_init(&index, an->arena);
@@ -111,7 +103,7 @@ void xp_causes_sum(xp_analysis *an)
     int64_t ps = gap->where == XP_WHERE_INSIDE ? gap->dur_ps : gap->dur_ps - gap->profiler_ps;
     to->lengths[to->row.gaps++] = ps;
     to->row.longest_ps = ps > to->row.longest_ps ? ps : to->row.longest_ps;
-    add_time(&to->row.ps, ps);
+    xp_sum_add(&to->row.ps, ps);
   }
   groups = xp_arena_grow(an->arena, groups, count, &capacity, sizeof *groups);
   groups[count] = (group){0};
@@ -136,11 +128,11 @@ void xp_coverage_sum(xp_analysis *an)
 {
   xp_reading *r = an->reading;
   for (size_t i = 0; i < r->device_count; i++) {
-    add_time(&r->idle_ps, r->devices[i].ranked ? r->devices[i].idle_ps : 0);
-    add_time(&r->explained_ps, r->devices[i].ranked ? r->devices[i].idle_ps - r->devices[i].short_ps : 0);
+    xp_sum_add(&r->idle_ps, r->devices[i].ranked ? r->devices[i].idle_ps : 0);
+    xp_sum_add(&r->explained_ps, r->devices[i].ranked ? r->devices[i].idle_ps - r->devices[i].short_ps : 0);
   }
   for (size_t i = 0; i < r->gap_count; i++) {
     bool counts = r->gaps[i].where == XP_WHERE_INSIDE && r->devices[r->gaps[i].device].ranked;
-    add_time(&r->explained_ps, counts ? -r->gaps[i].unknown_ps : 0);
+    xp_sum_add(&r->explained_ps, counts ? -r->gaps[i].unknown_ps : 0);
   }
 }

@@ -7,14 +7,16 @@
 #include "analyze/internal.h"
 #include "analyze/op_names.h"
 
+/* What is known of where an entry lies. */
+enum { HOLDS_LOWERING = 1, INSIDE_RUNTIME = 2, INSIDE_STEP = 4 };
+
 typedef struct {
   xp_analysis *an;
   xp_intern ran;          /* scopes and components of scopes of instructions that ran */
   xp_map programs;        /* hash(host, program) that ran */
   xp_map backward;        /* of these, those with *_backward instructions without a scope */
   uint8_t *backward_step; /* by step */
-  uint8_t *lowering;      /* by entry of the thread at hand */
-  size_t lowering_capacity;
+  uint8_t *context;       /* by entry of the thread at hand */
 } state;
 
 static uint64_t program_key(uint32_t host, uint64_t program)
@@ -102,31 +104,36 @@ static void collect_backward_steps(state *s)
 /* Marks the PjitFunctions around lowering events. */
 static void mark_lowering(state *s, const xp_thread *t)
 {
-  s->lowering = xp_arena_array(s->an->arena, t->count, 1);
   for (uint32_t e = 0; e < t->count; e++) {
     if (xp_entry_class(t, e).flags & XP_NAME_LOWERING) {
-      for (uint32_t p = t->parent[e]; p != XP_NONE && !s->lowering[p]; p = t->parent[p]) {
-        s->lowering[p] = 1;
+      for (uint32_t p = t->parent[e]; p != XP_NONE && !(s->context[p] & HOLDS_LOWERING); p = t->parent[p]) {
+        s->context[p] |= HOLDS_LOWERING;
       }
     }
   }
 }
 
-/* Inside of something that the runtime does, names are the runtime's. */
-static bool is_inside_runtime(const xp_thread *t, uint32_t entry)
+static bool is_runtime(const xp_thread *t, uint32_t entry)
 {
-  int64_t start = xp_entry_start(t, entry);
-  for (uint32_t p = xp_thread_outer(t, entry, start); p != XP_NONE; p = xp_thread_outer(t, p, start)) {
-    xp_name_class c = xp_entry_class(t, p);
-    bool runtime = (t->flags[p] & XP_ENTRY_LISTED) && c.cause != XP_CAUSE_INPUT && c.cause != XP_CAUSE_WAIT;
-    if (runtime || (c.flags & XP_NAME_PJIT)) {
-      return true;
-    }
-  }
-  return false;
+  uint8_t cause = t->cause[entry];
+  bool listed = (t->flags[entry] & XP_ENTRY_LISTED) && cause != XP_CAUSE_INPUT && cause != XP_CAUSE_WAIT;
+  return listed || (t->flags[entry] & XP_ENTRY_PJIT);
 }
 
-static bool is_scope(const xp_thread *t, uint32_t entry)
+/* Inside of something that the runtime does, names are the runtime's.  Parents come before their children. */
+static void mark_inside(state *s, const xp_thread *t)
+{
+  for (uint32_t e = 0; e < t->count; e++) {
+    uint32_t p = t->parent[e];
+    if (p != XP_NONE) {
+      bool runtime = (s->context[p] & INSIDE_RUNTIME) || is_runtime(t, p);
+      bool step = (s->context[p] & INSIDE_STEP) || (t->flags[p] & XP_ENTRY_STEP);
+      s->context[e] |= (uint8_t)((runtime ? INSIDE_RUNTIME : 0) | (step ? INSIDE_STEP : 0));
+    }
+  }
+}
+
+static bool is_scope(const state *s, const xp_thread *t, uint32_t entry)
 {
   if (t->is_runtime || ((t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] != XP_CAUSE_INPUT)) {
     return false;
@@ -136,14 +143,14 @@ static bool is_scope(const xp_thread *t, uint32_t entry)
       c.flags & (XP_NAME_FRAME | XP_NAME_QUALIFIED | XP_NAME_PJIT)) {
     return false;
   }
-  return (c.cause == XP_CAUSE_COUNT || c.flags & XP_NAME_INPUT_SCOPE) && !is_inside_runtime(t, entry);
+  return (c.cause == XP_CAUSE_COUNT || c.flags & XP_NAME_INPUT_SCOPE) && !(s->context[entry] & INSIDE_RUNTIME);
 }
 
-static void mark_scopes(xp_thread *t)
+static void mark_scopes(const state *s, xp_thread *t)
 {
   size_t scopes = 0;
   for (uint32_t e = 0; e < t->count; e++) {
-    if (is_scope(t, e)) {
+    if (is_scope(s, t, e)) {
       t->flags[e] |= XP_ENTRY_SCOPE;
       scopes++;
     }
@@ -182,15 +189,11 @@ static bool names_instruction(const state *s, xp_str name)
   return xp_intern_find(&s->ran, name) != XP_NONE;
 }
 
-static uint32_t enclosing_step(const state *s, const xp_thread *t, uint32_t entry)
+/* The step that a scope lies in. */
+static uint32_t step_of(const state *s, const xp_thread *t, uint32_t entry)
 {
-  int64_t start = xp_entry_start(t, entry);
-  for (uint32_t p = xp_thread_outer(t, entry, start); p != XP_NONE; p = xp_thread_outer(t, p, start)) {
-    if (t->flags[p] & XP_ENTRY_STEP) {
-      return xp_steps_at(s->an, t->host, start);
-    }
-  }
-  return XP_NONE;
+  bool inside = (s->context[entry] & INSIDE_STEP) != 0;
+  return inside ? xp_steps_at(s->an, t->host, xp_entry_start(t, entry)) : XP_NONE;
 }
 
 static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
@@ -203,7 +206,7 @@ static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
       overlaps_autograd(an, t->host, xp_entry_start(t, entry), xp_entry_end(t, entry))) {
     return true;
   }
-  uint32_t step = an->names_on && s->backward.count ? enclosing_step(s, t, entry) : XP_NONE;
+  uint32_t step = an->names_on && s->backward.count ? step_of(s, t, entry) : XP_NONE;
   return step != XP_NONE && s->backward_step[step];
 }
 
@@ -221,19 +224,22 @@ static void find_scopes(const state *s, xp_thread *t)
 
 static void classify_thread(state *s, xp_thread *t)
 {
+  s->context = xp_arena_array(s->an->arena, t->count, 1);
   mark_lowering(s, t);
-  mark_scopes(t);
+  mark_inside(s, t);
+  mark_scopes(s, t);
   find_scopes(s, t);
   for (uint32_t e = 0; e < t->count; e++) {
     xp_name_class c = xp_entry_class(t, e);
     if ((c.flags & XP_NAME_PJIT) && !(t->flags[e] & XP_ENTRY_STEP)) {
       uint32_t p = xp_thread_outer(t, e, xp_entry_start(t, e));
       bool inside_tracing = p != XP_NONE && t->cause[p] == XP_CAUSE_TRACING;
-      t->cause[e] = s->lowering[e] || inside_tracing ? XP_CAUSE_TRACING : XP_CAUSE_DISPATCH;
+      t->cause[e] = (s->context[e] & HOLDS_LOWERING) || inside_tracing ? XP_CAUSE_TRACING : XP_CAUSE_DISPATCH;
     } else if ((t->flags[e] & XP_ENTRY_SCOPE) && t->cause[e] == XP_CAUSE_HOST && scope_traces(s, t, e)) {
       t->cause[e] = XP_CAUSE_TRACING;
     }
   }
+  xp_arena_discard(s->an->arena, s->context, t->count);
 }
 
 void xp_classify(xp_analysis *an)

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/sum.h"
+
 typedef struct {
   uint64_t key;
   uint32_t device;
@@ -28,8 +30,8 @@ static void collect(xp_analysis *an, uint32_t device, list *all, xp_arena *arena
   const xp_device_data *d = &an->devices.devices[device];
   xp_map seen; /* (op, run) -> occurrences so far */
   xp_map_init(&seen, arena);
-  xp_work_iter iter = xp_work_begin(d, arena);
-  for (xp_work w; xp_work_next(&iter, &w);) {
+  for (size_t at = 0, count = xp_work_count(d); at < count; at++) {
+    xp_work w = xp_work_at(d, at);
     const xp_op *op = &an->devices.ops[w.op];
     if (!op->collective || op->role != XP_ROLE_WORK) {
       continue;
@@ -43,7 +45,7 @@ static void collect(xp_analysis *an, uint32_t device, list *all, xp_arena *arena
     all->rows = xp_arena_grow(arena, all->rows, all->count, &all->capacity, sizeof *all->rows);
     all->rows[all->count++] = (occurrence){mix(key, n), device, w.start_ps};
     const xp_lane *lane = &d->lanes[w.lane];
-    an->reading->devices[device].collective_ps += xp_event_dur(lane->line, lane->event[w.index]);
+    xp_sum_add(&an->reading->devices[device].collective_ps, xp_event_dur(lane->line, lane->event[w.index]));
   }
 }
 
@@ -70,7 +72,8 @@ void xp_collectives_measure(xp_analysis *an, xp_arena *arena)
       end++;
     }
     for (size_t k = i; k < end; k++) {
-      an->reading->devices[all.rows[k].device].collective_wait_ps += all.rows[end - 1].start_ps - all.rows[k].start_ps;
+      xp_sum_add(&an->reading->devices[all.rows[k].device].collective_wait_ps,
+                 xp_sub_saturating(all.rows[end - 1].start_ps, all.rows[k].start_ps));
     }
   }
 }

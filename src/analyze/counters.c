@@ -91,13 +91,12 @@ static void count_launches(counting *c)
   xp_map_init(&seen, an->arena);
   for (size_t i = 0; i < an->links.run_event_count; i++) {
     const xp_run_event *e = &an->links.run_events[i];
-    uint32_t host = an->threads.threads[e->thread].host;
-    uint64_t key = (e->run_id + 1) * 0x9e3779b97f4a7c15u ^ host;
-    if (e->is_wait || xp_map_get(&seen, key) != XP_NONE) {
+    uint64_t key = (e->run_id + 1) * 0x9e3779b97f4a7c15u ^ e->host;
+    if (e->entry == XP_NONE || xp_map_get(&seen, key) != XP_NONE) {
       continue;
     }
     xp_map_put(&seen, key, 1);
-    uint32_t launch = xp_links_by_run_id(&an->links, host, e->run_id, e->ordinal);
+    uint32_t launch = xp_links_by_run_id(&an->links, e->host, e->run_id, e->ordinal);
     if (launch != XP_NONE) {
       count_execute(c, launch);
       any = true;

@@ -294,5 +294,6 @@ void xp_devices_build(xp_devices *devices, const xp_capture *capture, const xp_t
   }
   for (size_t i = 0; i < devices->count; i++) {
     sort_runs(devices, &devices->devices[i]);
+    xp_device_order(&devices->devices[i], arena);
   }
 }

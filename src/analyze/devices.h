@@ -40,6 +40,10 @@ typedef struct {
   size_t event_capacity, op_capacity, run_capacity, end_capacity;
 } xp_lane;
 
+typedef struct {
+  uint32_t lane, index;
+} xp_work_ref;
+
 /* One execution of a program on a device. */
 typedef struct {
   int64_t start_ps, end_ps;
@@ -60,6 +64,7 @@ typedef struct {
   int64_t ordinal;
   xp_lane *lanes;
   size_t lane_count, lane_capacity;
+  xp_work_ref *order;  /* of all lanes by start; NULL with one lane */
   xp_device_run *runs; /* by start */
   size_t run_count, run_capacity;
   bool module_line; /* the runs are events of "XLA Modules" */
@@ -97,19 +102,17 @@ static inline int64_t xp_lane_end(const xp_device_data *d, const xp_lane *lane, 
   return end + d->shift_ps;
 }
 
-/* All work of a device in the order of start, over all lanes. */
-typedef struct {
-  const xp_device_data *device;
-  size_t *next; /* by lane */
-} xp_work_iter;
-
 typedef struct {
   uint32_t lane, index, op;
   int64_t start_ps, end_ps;
 } xp_work;
 
-xp_work_iter xp_work_begin(const xp_device_data *device, xp_arena *arena);
-bool xp_work_next(xp_work_iter *iter, xp_work *work);
+/* Puts the work of all lanes in one order (by start, then lane).  A device with one lane needs none. */
+void xp_device_order(xp_device_data *device, xp_arena *arena);
+
+/* Number of pieces of work, and piece i in the order of start. */
+size_t xp_work_count(const xp_device_data *device);
+xp_work xp_work_at(const xp_device_data *device, size_t i);
 
 /* The run that holds a piece of work; XP_NONE if none. */
 uint32_t xp_work_run(const xp_device_data *device, const xp_work *work);

@@ -201,6 +201,7 @@ xp_name_class xp_name_classify(xp_str name)
       found.flags |= forms[i].flags;
     }
   }
+  found.flags |= (found.flags & XP_NAME_FRAME) && xp_frame_is_library(name) ? XP_NAME_LIBRARY : 0;
   for (size_t i = 0; i < LENGTH(patterns); i++) {
     const xp_name_pattern *p = &patterns[i];
     if ((found.flags & XP_NAME_FRAME) && p->pattern[0] != '$') {

@@ -32,8 +32,9 @@ enum {
   XP_NAME_READS = 1u << 19,
   XP_NAME_LITERAL_READS = 1u << 20, /* counted only where XP_NAME_READS never occurs */
   XP_NAME_UPLOADS = 1u << 21,
-  XP_NAME_TORCH = 1u << 22,    /* only torch_xla has it */
-  XP_NAME_POOL_TASK = 1u << 23 /* a pool task of the PJRT client around a copy */
+  XP_NAME_TORCH = 1u << 22,     /* only torch_xla has it */
+  XP_NAME_POOL_TASK = 1u << 23, /* a pool task of the PJRT client around a copy */
+  XP_NAME_LIBRARY = 1u << 24    /* a frame of a library: see xp_frame_is_library */
 };
 
 typedef struct {

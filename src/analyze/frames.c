@@ -106,22 +106,22 @@ static size_t open_frames(const xp_thread *t, int64_t time_ps, uint32_t *open)
   return s.count;
 }
 
-static xp_str pick(const xp_line *line, const uint32_t *frames, size_t count, bool innermost_first)
+static xp_str pick(const xp_thread *t, const uint32_t *frames, size_t count, bool innermost_first)
 {
   for (size_t i = 0; i < count; i++) {
-    xp_str name = xp_event_name(line, frames[innermost_first ? i : count - 1 - i]);
-    if (!xp_frame_is_library(name)) {
-      return name;
+    uint32_t frame = frames[innermost_first ? i : count - 1 - i];
+    if (!(xp_thread_class(t, frame).flags & XP_NAME_LIBRARY)) {
+      return xp_event_name(t->line, frame);
     }
   }
-  return count ? xp_event_name(line, frames[innermost_first ? 0 : count - 1]) : (xp_str){NULL, 0};
+  return count ? xp_event_name(t->line, frames[innermost_first ? 0 : count - 1]) : (xp_str){NULL, 0};
 }
 
 xp_str xp_thread_frame(const xp_thread *t, int64_t time_ps)
 {
   uint32_t open[MAX_OPEN];
   size_t count = open_frames(t, time_ps, open);
-  return pick(t->line, open, count, true);
+  return pick(t, open, count, true);
 }
 
 void xp_thread_frames(const xp_thread *t, int64_t from_ps, int64_t to_ps,
@@ -147,7 +147,7 @@ void xp_thread_frames(const xp_thread *t, int64_t from_ps, int64_t to_ps,
       until = xp_event_end(line, stack[depth - 1]);
     }
     if (until > at) {
-      visit(context, at, until, pick(line, stack, depth, false));
+      visit(context, at, until, pick(t, stack, depth, false));
       at = until;
     }
     while (depth && xp_event_end(line, stack[depth - 1]) <= at) {

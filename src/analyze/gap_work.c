@@ -1,17 +1,16 @@
-/* Finding the work at the ends of a gap: a binary search in every lane, and a few steps back, since events nest.  A
- * loop of the device may cover more events than that; its run is found by time all the same.
+/* Finding the work at the ends of a gap: a binary search, and some steps back, since events nest and lanes interleave.
  */
 #include "analyze/gaps.h"
 
-enum { LOOK_BACK = 512 };
+enum { LOOK_BACK = 512, MOST_LANES = 64 };
 
-/* Number of events of a lane that start at or before a time (strict: before). */
-static size_t started(const xp_device_data *d, const xp_lane *lane, int64_t time, bool strict)
+/* Number of pieces of work that start at or before a time (strict: before). */
+static size_t started(const xp_device_data *d, int64_t time, bool strict)
 {
-  size_t low = 0, high = lane->count;
+  size_t low = 0, high = xp_work_count(d);
   while (low < high) {
     size_t mid = low + (high - low) / 2;
-    int64_t start = xp_lane_start(d, lane, mid);
+    int64_t start = xp_work_at(d, mid).start_ps;
     if (start < time || (!strict && start == time)) {
       low = mid + 1;
     } else {
@@ -21,21 +20,19 @@ static size_t started(const xp_device_data *d, const xp_lane *lane, int64_t time
   return low;
 }
 
+/* The latest work to start that ends at a time (ended), or that is running then; of equals the first lane's. */
 static xp_work latest(const xp_device_data *d, int64_t time, bool ended)
 {
   xp_work best = {.lane = XP_NONE, .start_ps = INT64_MIN};
-  for (uint32_t l = 0; l < d->lane_count; l++) {
-    const xp_lane *lane = &d->lanes[l];
-    size_t i = started(d, lane, time, ended);
-    for (size_t back = 0; i > 0 && back < LOOK_BACK; i--, back++) {
-      int64_t start = xp_lane_start(d, lane, i - 1), end = xp_lane_end(d, lane, i - 1);
-      if (ended ? end == time : end > time) {
-        if (start > best.start_ps) {
-          best = (xp_work){l, (uint32_t)(i - 1), lane->op[i - 1], start, end};
-        }
-        break;
-      }
+  size_t limit = LOOK_BACK * (d->lane_count < MOST_LANES ? d->lane_count : MOST_LANES);
+  size_t i = started(d, time, ended);
+  for (size_t back = 0; i > 0 && back < limit; i--, back++) {
+    xp_work w = xp_work_at(d, i - 1);
+    if (best.lane != XP_NONE && w.start_ps != best.start_ps) {
+      break;
     }
+    bool fits = ended ? w.end_ps == time : w.end_ps > time;
+    best = fits && w.lane < best.lane ? w : best;
   }
   best.start_ps = best.lane == XP_NONE ? time : best.start_ps;
   return best;

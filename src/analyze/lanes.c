@@ -115,34 +115,77 @@ uint32_t xp_device_op(xp_device_builder *b, uint32_t host, const xp_line *line, 
   return op;
 }
 
-/* ---- iterating */
+/* ---- the order of work */
 
-xp_work_iter xp_work_begin(const xp_device_data *device, xp_arena *arena)
+size_t xp_work_count(const xp_device_data *device)
 {
-  xp_work_iter iter = {device, xp_arena_array(arena, device->lane_count, sizeof *iter.next)};
-  return iter;
+  size_t count = 0;
+  for (size_t l = 0; l < device->lane_count; l++) {
+    count += device->lanes[l].count;
+  }
+  return count;
 }
 
-bool xp_work_next(xp_work_iter *iter, xp_work *work)
+xp_work xp_work_at(const xp_device_data *device, size_t i)
 {
-  const xp_device_data *d = iter->device;
-  size_t best = d->lane_count;
-  int64_t best_start = INT64_MAX;
-  for (size_t l = 0; l < d->lane_count; l++) {
-    if (iter->next[l] < d->lanes[l].count) {
-      int64_t start = xp_lane_start(d, &d->lanes[l], iter->next[l]);
-      if (best == d->lane_count || start < best_start) {
-        best = l;
-        best_start = start;
+  xp_work_ref ref = device->order ? device->order[i] : (xp_work_ref){0, (uint32_t)i};
+  const xp_lane *lane = &device->lanes[ref.lane];
+  return (xp_work){ref.lane, ref.index, lane->op[ref.index], xp_lane_start(device, lane, ref.index),
+                   xp_lane_end(device, lane, ref.index)};
+}
+
+static bool is_earlier(const xp_device_data *d, xp_work_ref a, xp_work_ref b)
+{
+  int64_t x = xp_lane_start(d, &d->lanes[a.lane], a.index), y = xp_lane_start(d, &d->lanes[b.lane], b.index);
+  return x != y ? x < y : a.lane < b.lane;
+}
+
+/* Lets the first entry of a heap sink to its place. */
+static void sink(const xp_device_data *d, xp_work_ref *heap, size_t count)
+{
+  for (size_t i = 0;;) {
+    size_t child = 2 * i + 1;
+    if (child >= count) {
+      return;
+    }
+    child += child + 1 < count && is_earlier(d, heap[child + 1], heap[child]);
+    if (!is_earlier(d, heap[child], heap[i])) {
+      return;
+    }
+    xp_work_ref swap = heap[i];
+    heap[i] = heap[child];
+    heap[child] = swap;
+    i = child;
+  }
+}
+
+void xp_device_order(xp_device_data *device, xp_arena *arena)
+{
+  if (device->lane_count < 2) {
+    return;
+  }
+  xp_work_ref *heap = xp_arena_array(arena, device->lane_count, sizeof *heap); /* the next piece of every lane */
+  xp_work_ref *order = xp_arena_array(arena, xp_work_count(device), sizeof *order);
+  size_t count = 0, n = 0;
+  for (uint32_t l = 0; l < device->lane_count; l++) {
+    if (device->lanes[l].count) {
+      size_t i = count++;
+      heap[i] = (xp_work_ref){l, 0};
+      for (; i && is_earlier(device, heap[i], heap[(i - 1) / 2]); i = (i - 1) / 2) { /* let it rise */
+        xp_work_ref swap = heap[i];
+        heap[i] = heap[(i - 1) / 2];
+        heap[(i - 1) / 2] = swap;
       }
     }
   }
-  if (best == d->lane_count) {
-    return false;
+  while (count) {
+    order[n++] = heap[0];
+    if (++heap[0].index == device->lanes[heap[0].lane].count) {
+      heap[0] = heap[--count];
+    }
+    sink(device, heap, count);
   }
-  size_t i = iter->next[best]++;
-  *work = (xp_work){(uint32_t)best, (uint32_t)i, d->lanes[best].op[i], best_start, xp_lane_end(d, &d->lanes[best], i)};
-  return true;
+  device->order = order;
 }
 
 uint32_t xp_device_run_at(const xp_device_data *device, int64_t time_ps)

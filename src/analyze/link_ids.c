@@ -16,15 +16,22 @@ static bool is_wait_or_read(const xp_thread *t, uint32_t entry)
 
 static void add_run_event(xp_links *links, const xp_thread *t, uint32_t entry, uint64_t run_id, int64_t ordinal)
 {
-  links->run_events = xp_arena_grow(links->arena, links->run_events, links->run_event_count, &links->run_event_capacity,
-                                    sizeof *links->run_events);
-  links->next_run_event = xp_arena_grow(links->arena, links->next_run_event, links->run_event_count,
-                                        &links->next_capacity, sizeof *links->next_run_event);
-  uint32_t n = (uint32_t)links->run_event_count++;
-  links->run_events[n] = (xp_run_event){run_id, t->index, entry, ordinal, is_wait_or_read(t, entry)};
-  uint64_t key = xp_link_key(t->host, run_id);
-  links->next_run_event[n] = xp_map_get(&links->run_event_of_id, key);
-  xp_map_put(&links->run_event_of_id, key, n);
+  uint32_t *known = xp_map_entry(&links->run_event_of_id, xp_run_key(t->host, run_id, ordinal));
+  if (*known == XP_NONE) {
+    links->run_events = xp_arena_grow(links->arena, links->run_events, links->run_event_count,
+                                      &links->run_event_capacity, sizeof *links->run_events);
+    *known = (uint32_t)links->run_event_count++;
+    links->run_events[*known] = (xp_run_event){run_id, t->host, ordinal, XP_NONE, XP_NONE, INT64_MIN};
+  }
+  xp_run_event *e = &links->run_events[*known];
+  if (is_wait_or_read(t, entry)) {
+    int64_t end = xp_entry_end(t, entry);
+    e->wait_end_ps = end > e->wait_end_ps ? end : e->wait_end_ps;
+  } else if (e->entry == XP_NONE ||
+             xp_entry_start(t, entry) < xp_entry_start(&links->threads->threads[e->thread], e->entry)) {
+    e->thread = t->index;
+    e->entry = entry;
+  }
 }
 
 static void add_call(xp_links *links, const xp_thread *t, uint32_t entry, uint64_t id)
@@ -76,21 +83,29 @@ void xp_link_ids_collect(xp_links *links, const xp_thread *t)
   }
 }
 
-void xp_calls_mark(xp_thread *t)
+void xp_calls_mark(xp_thread *t, xp_arena *arena)
 {
-  for (uint32_t e = 0; e < t->count; e++) {
-    if (!xp_entry_is_dispatch(t, e)) {
-      continue;
-    }
-    uint32_t outer = e;
-    for (uint32_t p = t->parent[e]; p != XP_NONE; p = t->parent[p]) {
-      outer = xp_entry_is_dispatch(t, p) && xp_entry_end(t, p) > xp_entry_start(t, e) ? p : outer;
-    }
-    t->flags[outer] |= XP_ENTRY_OUTER_DISPATCH;
-    if (xp_entry_class(t, e).flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES)) {
-      t->flags[outer] |= XP_ENTRY_CALL;
+  enum { IN_DISPATCH = 1, HOLDS_CALL = 2 };
+  uint8_t *context = xp_arena_array(arena, t->count, 1);
+  for (uint32_t e = 0; e < t->count; e++) { /* parents come before their children */
+    uint32_t p = t->parent[e];
+    bool inside = p != XP_NONE && ((context[p] & IN_DISPATCH) || xp_entry_is_dispatch(t, p));
+    context[e] = inside ? IN_DISPATCH : 0;
+    if (xp_entry_is_dispatch(t, e) && !inside) {
+      t->flags[e] |= XP_ENTRY_OUTER_DISPATCH;
     }
   }
+  for (uint32_t e = (uint32_t)t->count; e > 0; e--) {
+    uint32_t i = e - 1, p = t->parent[i];
+    bool call = xp_entry_is_dispatch(t, i) && (xp_entry_class(t, i).flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES));
+    context[i] |= call ? HOLDS_CALL : 0;
+    if ((context[i] & HOLDS_CALL) && (t->flags[i] & XP_ENTRY_OUTER_DISPATCH)) {
+      t->flags[i] |= XP_ENTRY_CALL;
+    } else if ((context[i] & HOLDS_CALL) && p != XP_NONE) {
+      context[p] |= HOLDS_CALL;
+    }
+  }
+  xp_arena_discard(arena, context, t->count);
 }
 
 /* ---- API threads */

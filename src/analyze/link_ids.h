@@ -10,6 +10,11 @@ static inline uint64_t xp_link_key(uint32_t host, uint64_t id)
   return (id + 1) * 0x9e3779b97f4a7c15u ^ ((uint64_t)host << 56);
 }
 
+static inline uint64_t xp_run_key(uint32_t host, uint64_t run_id, int64_t ordinal)
+{
+  return xp_link_key(host, run_id * 31 + (uint64_t)(ordinal + 1));
+}
+
 /* An execute event, by the lists alone. */
 static inline bool xp_entry_is_dispatch(const xp_thread *t, uint32_t entry)
 {
@@ -20,7 +25,7 @@ static inline bool xp_entry_is_dispatch(const xp_thread *t, uint32_t entry)
 void xp_link_ids_collect(xp_links *links, const xp_thread *thread);
 
 /* Marks outermost execute events, and those of them that count as execute calls. */
-void xp_calls_mark(xp_thread *thread);
+void xp_calls_mark(xp_thread *thread, xp_arena *arena);
 
 /* Finds the threads that the API threads ("Host Threads/N") belong to. */
 void xp_api_partners_find(xp_links *links);

@@ -202,7 +202,7 @@ void xp_links_build(xp_links *links, xp_threads *threads, xp_arena *arena)
   xp_map_init(&links->call_of_id, arena);
   xp_map_init(&links->run_event_of_id, arena);
   for (size_t i = 0; i < threads->count; i++) {
-    xp_calls_mark(&threads->threads[i]);
+    xp_calls_mark(&threads->threads[i], arena);
     xp_link_ids_collect(links, &threads->threads[i]);
   }
   xp_api_partners_find(links);
@@ -216,20 +216,25 @@ uint32_t xp_links_around(xp_links *links, uint32_t thread, uint32_t entry)
   return launch_around(links, &links->threads->threads[thread], entry);
 }
 
+/* What is known of a run on a device of an ordinal, or of a run on any device (ordinal -1); NULL. */
+static const xp_run_event *run_event(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal)
+{
+  uint32_t i = xp_map_get(&links->run_event_of_id, xp_run_key(host, run_id, ordinal));
+  const xp_run_event *e = i == XP_NONE ? NULL : &links->run_events[i];
+  return e && e->run_id == run_id && e->ordinal == ordinal && e->host == host ? e : NULL;
+}
+
+static int64_t launch_start(const xp_links *links, const xp_run_event *e)
+{
+  return e && e->entry != XP_NONE ? xp_entry_start(&links->threads->threads[e->thread], e->entry) : INT64_MAX;
+}
+
+/* The event that launched a run first; NULL. */
 static const xp_run_event *launching_event(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal)
 {
-  const xp_run_event *best = NULL;
-  int64_t best_start = INT64_MAX;
-  for (uint32_t i = xp_map_get(&links->run_event_of_id, xp_link_key(host, run_id)); i != XP_NONE;
-       i = links->next_run_event[i]) {
-    const xp_run_event *e = &links->run_events[i];
-    int64_t start = xp_entry_start(&links->threads->threads[e->thread], e->entry);
-    if (!e->is_wait && e->run_id == run_id && (e->ordinal < 0 || e->ordinal == ordinal) && start < best_start) {
-      best = e;
-      best_start = start;
-    }
-  }
-  return best;
+  const xp_run_event *own = run_event(links, host, run_id, ordinal), *any = run_event(links, host, run_id, -1);
+  const xp_run_event *first = launch_start(links, own) <= launch_start(links, any) ? own : any;
+  return launch_start(links, first) == INT64_MAX ? NULL : first;
 }
 
 uint32_t xp_links_by_run_id(xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal)
@@ -241,21 +246,14 @@ uint32_t xp_links_by_run_id(xp_links *links, uint32_t host, uint64_t run_id, int
 int64_t xp_links_run_start(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal)
 {
   const xp_run_event *e = launching_event(links, host, run_id, ordinal);
-  return e ? xp_entry_start(&links->threads->threads[e->thread], e->entry) : INT64_MIN;
+  return e ? launch_start(links, e) : INT64_MIN;
 }
 
 int64_t xp_links_wait_end(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal)
 {
-  int64_t latest = INT64_MIN;
-  for (uint32_t i = xp_map_get(&links->run_event_of_id, xp_link_key(host, run_id)); i != XP_NONE;
-       i = links->next_run_event[i]) {
-    const xp_run_event *e = &links->run_events[i];
-    if (e->is_wait && e->run_id == run_id && (e->ordinal < 0 || e->ordinal == ordinal)) {
-      int64_t end = xp_entry_end(&links->threads->threads[e->thread], e->entry);
-      latest = end > latest ? end : latest;
-    }
-  }
-  return latest;
+  const xp_run_event *own = run_event(links, host, run_id, ordinal), *any = run_event(links, host, run_id, -1);
+  int64_t x = own ? own->wait_end_ps : INT64_MIN, y = any ? any->wait_end_ps : INT64_MIN;
+  return x > y ? x : y;
 }
 
 const xp_api_call *xp_links_call(const xp_links *links, uint32_t host, uint64_t correlation_id)

@@ -46,12 +46,13 @@ typedef struct {
   bool memcpy_call;
 } xp_api_call;
 
-/* A host event that carries a run id. */
+/* What host events say of a run on a device: who launched it first, and how long something waited for it. */
 typedef struct {
   uint64_t run_id;
-  uint32_t thread, entry;
-  int64_t ordinal; /* -1: any */
-  bool is_wait;    /* ends after the run, does not launch it */
+  uint32_t host;
+  int64_t ordinal;        /* -1: any */
+  uint32_t thread, entry; /* the earliest event that launches it; XP_NONE */
+  int64_t wait_end_ps;    /* the latest end of an event that waits for it; INT64_MIN */
 } xp_run_event;
 
 typedef struct {
@@ -66,10 +67,8 @@ typedef struct {
   xp_map call_of_id; /* hash(host, correlation id) -> call */
   xp_run_event *run_events;
   size_t run_event_count, run_event_capacity;
-  xp_map run_event_of_id; /* hash(host, run id) -> newest; chained by next_run_event */
-  uint32_t *next_run_event;
-  size_t next_capacity;
-  uint32_t *asked; /* launches of execute calls that no other thread asked for, by start, of all hosts */
+  xp_map run_event_of_id; /* hash(host, run id, ordinal) -> run event */
+  uint32_t *asked;        /* launches of execute calls that no other thread asked for, by start, of all hosts */
   size_t asked_count;
 } xp_links;
 

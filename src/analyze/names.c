@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sum.h"
+
 typedef struct {
   xp_intern paths;
   xp_scope_row *rows;
@@ -22,12 +24,14 @@ static xp_scope_row *row_of(xp_analysis *an, tree *t, xp_str path)
 
 static void add_scope(xp_analysis *an, tree *t, xp_str scope, int64_t self_ps, uint64_t count)
 {
+  enum { MOST_LEVELS = 128 };
+  size_t level = 0;
   for (size_t end = 0; end < scope.len; end++) {
-    end = xp_str_find(scope, '/', end);
+    end = ++level < MOST_LEVELS ? xp_str_find(scope, '/', end) : scope.len;
     xp_scope_row *row = row_of(an, t, xp_str_take(scope, end));
-    row->ps += self_ps;
+    xp_sum_add(&row->ps, self_ps);
     row->ops += count;
-    row->self_ps += end == scope.len ? self_ps : 0;
+    xp_sum_add(&row->self_ps, end == scope.len ? self_ps : 0);
   }
 }
 
@@ -152,9 +156,9 @@ void xp_names_build(xp_analysis *an)
     if (op->role != XP_ROLE_WORK) {
       continue;
     }
-    out->device_ps += table->self_ps[o];
-    out->named_ps += op->scoped ? table->self_ps[o] : 0;
-    out->mixed_ps += op->mixed ? table->self_ps[o] : 0;
+    xp_sum_add(&out->device_ps, table->self_ps[o]);
+    xp_sum_add(&out->named_ps, op->scoped ? table->self_ps[o] : 0);
+    xp_sum_add(&out->mixed_ps, op->mixed ? table->self_ps[o] : 0);
     if (op->scoped) {
       add_scope(an, &t, op->scope, table->self_ps[o], table->count[o]);
       add_components(&device, op->folded);

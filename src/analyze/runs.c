@@ -72,8 +72,8 @@ static void cpu_runs(xp_analysis *an, xp_device_data *d)
   uint32_t *calls = calls_of(an, d->host, &call_count);
   size_t k = 0;
   uint32_t run = XP_NONE;
-  xp_work_iter iter = xp_work_begin(d, an->arena);
-  for (xp_work work; xp_work_next(&iter, &work);) {
+  for (size_t at = 0, count = xp_work_count(d); at < count; at++) {
+    xp_work work = xp_work_at(d, at);
     bool over = run == XP_NONE || work.start_ps >= d->runs[run].end_ps;
     while (over && k < wait_count && waits[k].end_ps <= work.start_ps) {
       k++; /* a program without ops that were seen */
@@ -91,8 +91,8 @@ static void cpu_runs(xp_analysis *an, xp_device_data *d)
   }
   if (run != XP_NONE && d->runs[run].end_ps == INT64_MAX) { /* the capture ends inside it */
     d->runs[run].end_ps = d->runs[run].start_ps;
-    iter = xp_work_begin(d, an->arena);
-    for (xp_work work; xp_work_next(&iter, &work);) {
+    for (size_t at = 0, count = xp_work_count(d); at < count; at++) {
+      xp_work work = xp_work_at(d, at);
       if (d->lanes[work.lane].run[work.index] == run && work.end_ps > d->runs[run].end_ps) {
         d->runs[run].end_ps = work.end_ps;
       }

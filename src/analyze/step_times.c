@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sum.h"
+
 /* Adds the work of a device to the steps that asked for it: the union, for each step, less what is idle by nature. */
 static void measure_device(xp_analysis *an, uint32_t device, int64_t *until)
 {
@@ -13,8 +15,8 @@ static void measure_device(xp_analysis *an, uint32_t device, int64_t *until)
     until[s] = INT64_MIN;
   }
   size_t idle = 0;
-  xp_work_iter iter = xp_work_begin(d, an->arena);
-  for (xp_work work; xp_work_next(&iter, &work);) {
+  for (size_t at = 0, count = xp_work_count(d); at < count; at++) {
+    xp_work work = xp_work_at(d, at);
     uint32_t run = an->devices.ops[work.op].role == XP_ROLE_WORK ? xp_work_run(d, &work) : XP_NONE;
     uint32_t step = run == XP_NONE ? XP_NONE : d->runs[run].step;
     if (step == XP_NONE) {
@@ -158,14 +160,14 @@ static void measure_outside(xp_analysis *an)
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (size_t i = 0; i < r->step_count; i++) {
       if (r->steps[i].host == h) {
-        int64_t end = r->steps[i].start_ps + r->steps[i].dur_ps;
+        int64_t end = xp_add_saturating(r->steps[i].start_ps, r->steps[i].dur_ps);
         first = r->steps[i].start_ps < first ? r->steps[i].start_ps : first;
         last = end > last ? end : last;
       }
     }
     if (host->has_session && first <= last) {
-      r->outside_steps_ps += first > host->start_ps ? first - host->start_ps : 0;
-      r->outside_steps_ps += last < host->stop_ps ? host->stop_ps - last : 0;
+      xp_sum_add(&r->outside_steps_ps, first > host->start_ps ? xp_sub_saturating(first, host->start_ps) : 0);
+      xp_sum_add(&r->outside_steps_ps, last < host->stop_ps ? xp_sub_saturating(host->stop_ps, last) : 0);
     }
   }
 }
@@ -186,7 +188,7 @@ void xp_steps_measure(xp_analysis *an)
     int64_t sum = 0, devices = 0;
     for (uint32_t d = 0; d < an->devices.count; d++) {
       bool mine = an->devices.devices[d].host == step->host && r->devices[d].has_window;
-      sum += mine ? step->device_busy_ps[d] : 0;
+      xp_sum_add(&sum, mine ? step->device_busy_ps[d] : 0);
       devices += mine;
     }
     step->busy_ps = devices ? sum / devices : 0;

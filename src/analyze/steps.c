@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/sum.h"
+
 typedef struct {
   xp_step *rows;
   size_t count, capacity;
@@ -91,7 +93,7 @@ static xp_str main_module(xp_analysis *an, const xp_device_data *d)
   for (size_t i = 0; i < d->run_count; i++) {
     if (d->runs[i].name.len) {
       uint32_t n = xp_intern_add(&names, d->runs[i].name);
-      time[n] += d->runs[i].end_ps - d->runs[i].start_ps;
+      xp_sum_add(&time[n], xp_sub_saturating(d->runs[i].end_ps, d->runs[i].start_ps));
       runs[n]++;
     }
   }

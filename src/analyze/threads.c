@@ -9,6 +9,8 @@
 
 #include <regex.h>
 
+enum { MOST_NESTED = 1024 };
+
 typedef struct {
   xp_threads *all;
   xp_thread *t;
@@ -24,11 +26,12 @@ static bool is_host_plane(xp_str name)
          !xp_str_starts(name, "/host:__");
 }
 
-static bool regex_matches(const void *regex, xp_str name)
+static bool regex_matches(const void *regex, xp_str name, xp_arena *arena)
 {
   regmatch_t match = {0, (regoff_t)name.len};
-  return name.len < INT32_MAX && regexec(regex, name.ptr ? name.ptr : "", 1, &match, REG_STARTEND) == 0 &&
-         match.rm_so == 0 && match.rm_eo == (regoff_t)name.len;
+  const char *text = xp_arena_copy(arena, name).ptr; /* some regexec look for a NUL, although they are told the end */
+  return name.len < INT32_MAX && regexec(regex, text, 1, &match, REG_STARTEND) == 0 && match.rm_so == 0 &&
+         match.rm_eo == (regoff_t)name.len;
 }
 
 static xp_name_class *classify_plane(const xp_plane *plane, const void *input_regex, xp_arena *arena)
@@ -37,7 +40,7 @@ static xp_name_class *classify_plane(const xp_plane *plane, const void *input_re
   for (size_t i = 0; i < plane->event_meta_count; i++) {
     xp_str name = plane->event_meta[i].name;
     classes[i] = xp_name_classify(name);
-    if (input_regex && classes[i].cause == XP_CAUSE_COUNT && regex_matches(input_regex, name)) {
+    if (input_regex && classes[i].cause == XP_CAUSE_COUNT && regex_matches(input_regex, name, arena)) {
       classes[i].cause = XP_CAUSE_INPUT;
       classes[i].flags |= XP_NAME_INPUT_SCOPE;
     }
@@ -128,13 +131,16 @@ static void push_entry(builder *b, size_t i, xp_name_class class)
   t->flags[n] = (uint8_t)((step ? XP_ENTRY_STEP : 0) | (class.flags & XP_NAME_PROFILER ? XP_ENTRY_PROFILER : 0) |
                           (class.flags & XP_NAME_PJIT ? XP_ENTRY_PJIT : 0) |
                           (!step && class.cause != XP_CAUSE_COUNT ? XP_ENTRY_LISTED : 0));
+  t->has_step |= step;
+  t->has_profiler |= (class.flags & XP_NAME_PROFILER) != 0;
+  b->all->any_flags |= class.flags;
+  if (b->depth == MOST_NESTED) {
+    return; /* what lies deeper hangs on the last entry that fits, so that no walk outwards is long */
+  }
   if (b->depth == b->stack_capacity) {
     b->stack = xp_arena_grow(b->all->arena, b->stack, b->depth, &b->stack_capacity, sizeof *b->stack);
   }
   b->stack[b->depth++] = (uint32_t)n;
-  t->has_step |= step;
-  t->has_profiler |= (class.flags & XP_NAME_PROFILER) != 0;
-  b->all->any_flags |= class.flags;
 }
 
 /* An event with hlo_op is an op, unless it carries a correlation_id, too: then it is the API call that launches one.

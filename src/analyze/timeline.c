@@ -72,8 +72,8 @@ static void collect(const xp_analysis *an, xp_arena *arena, const xp_device_data
 {
   xp_arena *scratch = an->scratch;
   size_t capacity = 0, op_capacity = 0;
-  xp_work_iter iter = xp_work_begin(d, scratch);
-  for (xp_work w; xp_work_next(&iter, &w);) {
+  for (size_t at = 0, count = xp_work_count(d); at < count; at++) {
+    xp_work w = xp_work_at(d, at);
     xp_role role = an->devices.ops[w.op].role;
     if (role == XP_ROLE_WORK) {
       add_span(scratch, work, w.start_ps, w.end_ps);

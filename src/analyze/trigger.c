@@ -22,7 +22,7 @@ static bool is_in_execute_call(const xp_thread *t, uint32_t entry)
 
 static void add_candidate(xp_analysis *an, const xp_thread *t, xp_entry_list *list, uint32_t entry)
 {
-  if (list->count && xp_entry_start(t, entry) < xp_entry_end(t, list->entries[list->count - 1])) {
+  if (list->count && xp_entry_end(t, entry) <= xp_entry_end(t, list->entries[list->count - 1])) {
     return;
   }
   int64_t dur = xp_event_dur(t->line, t->event[entry]);

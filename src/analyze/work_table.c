@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sum.h"
+
 typedef struct {
   int64_t end_ps, self_ps;
   uint32_t op;
@@ -18,7 +20,7 @@ typedef struct {
 static void close_op(nesting *n)
 {
   const open_op *o = &n->stack[--n->depth];
-  n->table->self_ps[o->op] += o->self_ps;
+  xp_sum_add(&n->table->self_ps[o->op], o->self_ps);
 }
 
 static void add_lane(nesting *n, const xp_lane *lane)
@@ -35,7 +37,7 @@ static void add_lane(nesting *n, const xp_lane *lane)
     n->stack = xp_arena_grow(n->an->arena, n->stack, n->depth, &n->capacity, sizeof *n->stack);
     n->stack[n->depth++] = (open_op){end, dur, lane->op[i]};
     n->table->count[lane->op[i]]++;
-    n->table->total_ps[lane->op[i]] += dur;
+    xp_sum_add(&n->table->total_ps[lane->op[i]], dur);
   }
   while (n->depth) {
     close_op(n);
@@ -58,8 +60,8 @@ void xp_work_table_build(xp_analysis *an)
   an->reading->work = t;
   for (size_t o = 0; o < an->devices.op_count; o++) {
     if (an->devices.ops[o].role == XP_ROLE_WORK) {
-      an->reading->ops_total_ps += t->self_ps[o];
-      an->reading->ops_attributed_ps += an->devices.ops[o].names_op ? t->self_ps[o] : 0;
+      xp_sum_add(&an->reading->ops_total_ps, t->self_ps[o]);
+      xp_sum_add(&an->reading->ops_attributed_ps, an->devices.ops[o].names_op ? t->self_ps[o] : 0);
     }
   }
 }
@@ -120,8 +122,8 @@ xp_status xp_reading_ops(xp_reading *reading, xp_ops_by by, xp_op_row **rows, si
     uint32_t i = xp_intern_add(&keys, key_of(op, by));
     out[i].key = keys.strings[i];
     out[i].count += t->count[o];
-    out[i].total_ps += t->total_ps[o];
-    out[i].self_ps += t->self_ps[o];
+    xp_sum_add(&out[i].total_ps, t->total_ps[o]);
+    xp_sum_add(&out[i].self_ps, t->self_ps[o]);
   }
   for (size_t i = 0; i < keys.count; i++) {
     out[i].share = reading->ops_total_ps ? (double)out[i].self_ps / (double)reading->ops_total_ps : 0;

@@ -19,6 +19,7 @@
 
 #include <stdatomic.h>
 
+#include "base/sum.h"
 #include "xspace/tables.h"
 
 enum { XP_MOST_WORKERS = 64 };
@@ -149,18 +150,6 @@ void xp_host_name_from_path(xp_host_draft *draft);
 
 /* Records the first problem of a host. */
 void xp_host_problem(xp_host_draft *draft, xp_file_status status, xp_status error, xp_str text);
-
-static inline int64_t xp_add_saturating(int64_t a, int64_t b)
-{
-  int64_t sum;
-  return !__builtin_add_overflow(a, b, &sum) ? sum : a < 0 ? INT64_MIN : INT64_MAX;
-}
-
-static inline int64_t xp_sub_saturating(int64_t a, int64_t b)
-{
-  int64_t difference;
-  return !__builtin_sub_overflow(a, b, &difference) ? difference : a < 0 ? INT64_MIN : INT64_MAX;
-}
 
 static inline int64_t xp_ns_to_ps(int64_t ns)
 {

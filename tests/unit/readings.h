@@ -10,7 +10,7 @@
 
 #include "analyze/internal.h"
 
-#define US(us)     ((int64_t)(us) * 1000000)
+#define US(us)     ((int64_t)(us)*1000000)
 #define COUNT(row) (sizeof(row) / sizeof *(row))
 
 /* A list of {from, to} and its length, as two arguments. */
@@ -138,6 +138,32 @@ static inline void tpu(story *s, const char *name, const int64_t (*runs)[2], siz
   }
 }
 
+/* One thread, two runs (10..20 and 120..130), and a gap of 100 us between them.  The second run is called at 100..110,
+ * so that 10 us are dispatch and 10 us launch; a test tells what the thread did from 20 to 100. */
+static inline void two_runs(story *s)
+{
+  tpu(s, "/device:TPU:0", TIMES({10, 20}, {120, 130}));
+  thread(s, "python");
+  call(s, 1, 2, 4);
+  call(s, 2, 100, 110);
+}
+
+/* The same in an open step. */
+static inline void two_runs_in_a_step(story *s)
+{
+  two_runs(s);
+  step(s, "train", 1, 0, 200);
+}
+
+/* An op of XLA CPU. */
+static inline void op(story *s, const char *name, int64_t id, int64_t from_us, int64_t to_us)
+{
+  event(s, name, from_us, to_us);
+  with_text(s, "hlo_op", name);
+  with(s, "_pt", 0);
+  with(s, "_p", id);
+}
+
 /* ---- reading */
 
 static inline xp_capture *loaded(story *s)
@@ -177,13 +203,14 @@ static inline void check_sums(story *s)
       gaps += r->gaps[g].device == i && r->gaps[g].where == XP_WHERE_INSIDE ? r->gaps[g].dur_ps : 0;
     }
     assert_int_equal(d->idle_ps, gaps);
-    idle += d->idle_ps;
-    folded += d->short_ps;
+    idle += d->ranked ? d->idle_ps : 0;
+    folded += d->ranked ? d->short_ps : 0;
   }
   for (size_t g = 0; g < r->gap_count; g++) {
     xp_gap_details details = explained(s, &r->gaps[g]);
+    bool inside = r->gaps[g].where == XP_WHERE_INSIDE && r->devices[r->gaps[g].device].ranked;
     for (size_t p = 0; p < details.part_count; p++) {
-      bool counts = r->gaps[g].where == XP_WHERE_INSIDE && details.parts[p].cause == XP_CAUSE_UNKNOWN;
+      bool counts = inside && details.parts[p].cause == XP_CAUSE_UNKNOWN;
       unknown += counts ? details.parts[p].ps : 0;
     }
   }
@@ -252,16 +279,17 @@ static inline const char *parts_of(story *s, size_t gap)
   }
 }
 
-/* Every part with scope and event, longest first: "compile [train] backend_compile 70"; "host? .." where it may be tracing. */
+/* Every part with scope and event, longest first: "compile [train] backend_compile 70"; "host? .." where it may be
+ * tracing. */
 static inline const char *named_parts_of(story *s, size_t gap)
 {
   xp_gap_details details = explained(s, gap_at(s, gap));
   const char *words = "";
   for (size_t i = 0; i < details.part_count; i++) {
     const xp_part *p = &details.parts[i];
-    words = WORDS(s, "%s%s%s%s [%.*s] %.*s%s%s", words, i ? ", " : "", xp_cause_name(p->cause),
-                  p->maybe_tracing ? "?" : "", XP_STR_ARG(p->scope), XP_STR_ARG(p->event), p->event.len ? " " : "",
-                  us_of(s, p->ps));
+    words =
+        WORDS(s, "%s%s%s%s [%.*s] %.*s%s%s", words, i ? ", " : "", xp_cause_name(p->cause), p->maybe_tracing ? "?" : "",
+              XP_STR_ARG(p->scope), XP_STR_ARG(p->event), p->event.len ? " " : "", us_of(s, p->ps));
   }
   return words;
 }

@@ -228,9 +228,15 @@ static void python_frames_have_no_class_whatever_their_function_is_called(void *
 {
   (void)state;
   static const char *const frames[] = {
-      "$compiler.py:300 backend_compile", "$compiler.py:1 backend_compile_and_load", "$x.py:1 data",
-      "$x.py:1 H2D",                      "$x.py:1 ToLiteral",                       "$loader.py:9 load",
-      "$train.py:3 lower_model",          "$x.py:1 my_block_until_ready",            "$a::ToLiteral",
+      "$compiler.py:300 backend_compile",
+      "$compiler.py:1 backend_compile_and_load",
+      "$x.py:1 data",
+      "$x.py:1 H2D",
+      "$x.py:1 ToLiteral",
+      "$loader.py:9 load",
+      "$train.py:3 lower_model",
+      "$x.py:1 my_block_until_ready",
+      "$a::ToLiteral",
   };
   for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
     xp_name_class class = xp_name_classify(xp_str_c(frames[i]));
@@ -315,27 +321,47 @@ static void what_lies_around_a_counted_event_does_not_count(void **state)
 static void frames_of_libraries_are_told_from_frames_of_the_user(void **state)
 {
   (void)state;
-  static const char *const libraries[] = {"$builtins len",           "$pjit.py:331 cache_miss", "$<unknown>",
-                                          "$<frozen importlib> x",   "$numpy array",            "$functools reduce",
-                                          "$contextlib.py:1 __exit__", "$_tensor.py:3 item"};
+  static const char *const libraries[] = {
+      "$builtins len",     "$pjit.py:331 cache_miss",   "$<unknown>",        "$<frozen importlib> x", "$numpy array",
+      "$functools reduce", "$contextlib.py:1 __exit__", "$_tensor.py:3 item"};
   static const char *const users[] = {"$train.py:12 step", "$my_api.py:3 f", "$pjit_test.py:1 g", "$data.py:7 load"};
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
     assert_true(xp_frame_is_library(xp_str_c(libraries[i])));
+    assert_true(has_flags(libraries[i], XP_NAME_LIBRARY));
   }
   for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
     assert_false(xp_frame_is_library(xp_str_c(users[i])));
+    assert_false(has_any_flag(users[i], XP_NAME_LIBRARY));
+  }
+}
+
+static void threads_of_the_runtime_are_told_from_those_of_the_program(void **state)
+{
+  (void)state;
+  static const char *const runtime[] = {"tf_XLAEigen/140", "tf_pjrt_thread_pool/1", "Host Threads/77", "pt_autograd_0",
+                                        "py_xla_execute/3"};
+  static const char *const program[] = {"python", "python3", "MainThread", "my_tf_thread", "worker/1", ""};
+  for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++) {
+    assert_true(xp_thread_is_runtime(xp_str_c(runtime[i])));
+  }
+  for (size_t i = 0; i < sizeof program / sizeof *program; i++) {
+    assert_false(xp_thread_is_runtime(xp_str_c(program[i])));
   }
 }
 
 static void ops_that_wait_by_nature_are_known_in_every_form(void **state)
 {
   (void)state;
-  static const char *const idle[] = {"infeed",      "infeed.3", "%infeed.3 = (f32[8]) infeed(%token)", "outfeed.1",
-                                     "send.2",      "recv",     "%recv-done.4 = (f32[], token[]) recv-done(%recv.4)",
+  static const char *const idle[] = {"infeed",
+                                     "infeed.3",
+                                     "%infeed.3 = (f32[8]) infeed(%token)",
+                                     "outfeed.1",
+                                     "send.2",
+                                     "recv",
+                                     "%recv-done.4 = (f32[], token[]) recv-done(%recv.4)",
                                      "send-done.12"};
-  static const char *const work[] = {"sender.1",  "infeed_x",    "receive.1", "recv_buffer", "my-infeed",
-                                     "fusion.1",  "%sender = x", "",          "%",           "outfeeder",
-                                     "infeedx.1", "resend.1"};
+  static const char *const work[] = {"sender.1",    "infeed_x", "receive.1", "recv_buffer", "my-infeed", "fusion.1",
+                                     "%sender = x", "",         "%",         "outfeeder",   "infeedx.1", "resend.1"};
   for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
     assert_true(xp_op_is_idle(xp_str_c(idle[i])));
   }
@@ -356,10 +382,10 @@ static void only_infeed_fetches_input(void **state)
 static void collectives_are_known_by_category_opcode_and_kernel(void **state)
 {
   (void)state;
-  static const char *const yes[] = {"all-reduce",         "all-reduce-start.1", "all-gather.2",
-                                    "reduce-scatter",     "all-to-all.7",       "collective-permute-done.1",
-                                    "ragged-all-to-all",  "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
-                                    "rccl_main_kernel"};
+  static const char *const yes[] = {
+      "all-reduce",      "all-reduce-start.1",        "all-gather.2",      "reduce-scatter",
+      "all-to-all.7",    "collective-permute-done.1", "ragged-all-to-all", "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+      "rccl_main_kernel"};
   static const char *const no[] = {"reduce.4", "all", "fusion", "scatter.1", "my-all-reduce", "loop_reduce_fusion", ""};
   for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
     assert_true(xp_op_is_collective(xp_str_c(yes[i])));
@@ -408,6 +434,7 @@ int main(void)
       cmocka_unit_test(what_counts_is_marked),
       cmocka_unit_test(what_lies_around_a_counted_event_does_not_count),
       cmocka_unit_test(frames_of_libraries_are_told_from_frames_of_the_user),
+      cmocka_unit_test(threads_of_the_runtime_are_told_from_those_of_the_program),
       cmocka_unit_test(ops_that_wait_by_nature_are_known_in_every_form),
       cmocka_unit_test(only_infeed_fetches_input),
       cmocka_unit_test(collectives_are_known_by_category_opcode_and_kernel),

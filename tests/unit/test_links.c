@@ -9,7 +9,8 @@ typedef struct {
 static linked *link_story(story *s)
 {
   linked *l = xp_arena_alloc(s->arena, sizeof *l);
-  xp_threads_build(&l->threads, loaded(s), NULL, s->arena);
+  xp_threads_open(&l->threads, loaded(s), NULL, s->arena);
+  xp_threads_build(&l->threads);
   xp_links_build(&l->links, &l->threads, s->arena);
   return l;
 }

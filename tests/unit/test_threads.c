@@ -4,7 +4,8 @@
 /* The only thread of a story. */
 static xp_thread *outline(story *s, xp_threads *threads)
 {
-  xp_threads_build(threads, loaded(s), NULL, s->arena);
+  xp_threads_open(threads, loaded(s), NULL, s->arena);
+  xp_threads_build(threads);
   assert_int_equal(threads->count, 1);
   return &threads->threads[0];
 }
@@ -351,7 +352,7 @@ static void a_producer_without_type_has_type_0(void **state)
 static xp_thread *with_frames(story *s, xp_threads *threads)
 {
   xp_thread *t = outline(s, threads);
-  xp_thread_index_frames(threads, t);
+  xp_thread_index_frames(t, s->arena);
   return t;
 }
 
@@ -364,11 +365,11 @@ static void the_innermost_frame_of_a_time_is_found(void **state)
   event(s, "$train.py:20 loss", 20, 30);
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  assert_str(xp_thread_frame(&threads, t, US(5)), "$train.py:1 main");
-  assert_str(xp_thread_frame(&threads, t, US(25)), "$train.py:20 loss");
-  assert_str(xp_thread_frame(&threads, t, US(30)), "$train.py:9 step");
-  assert_str(xp_thread_frame(&threads, t, US(99)), "$train.py:1 main");
-  assert_str(xp_thread_frame(&threads, t, US(100)), "");
+  assert_str(xp_thread_frame(t, US(5)), "$train.py:1 main");
+  assert_str(xp_thread_frame(t, US(25)), "$train.py:20 loss");
+  assert_str(xp_thread_frame(t, US(30)), "$train.py:9 step");
+  assert_str(xp_thread_frame(t, US(99)), "$train.py:1 main");
+  assert_str(xp_thread_frame(t, US(100)), "");
 }
 
 static void a_frame_of_the_user_goes_before_those_of_libraries_inside_it(void **state)
@@ -380,7 +381,7 @@ static void a_frame_of_the_user_goes_before_those_of_libraries_inside_it(void **
   event(s, "$builtins len", 20, 30);
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  assert_str(xp_thread_frame(&threads, t, US(25)), "$train.py:1 main");
+  assert_str(xp_thread_frame(t, US(25)), "$train.py:1 main");
 }
 
 static void without_a_frame_of_the_user_the_innermost_of_a_library_is_shown(void **state)
@@ -391,8 +392,8 @@ static void without_a_frame_of_the_user_the_innermost_of_a_library_is_shown(void
   event(s, "$builtins len", 20, 30);
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  assert_str(xp_thread_frame(&threads, t, US(25)), "$builtins len");
-  assert_str(xp_thread_frame(&threads, t, US(35)), "$pjit.py:331 cache_miss");
+  assert_str(xp_thread_frame(t, US(25)), "$builtins len");
+  assert_str(xp_thread_frame(t, US(35)), "$pjit.py:331 cache_miss");
 }
 
 static void events_that_are_no_frames_do_not_hide_frames(void **state)
@@ -403,7 +404,7 @@ static void events_that_are_no_frames_do_not_hide_frames(void **state)
   event(s, "np.asarray(jax.Array)", 10, 50);
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  assert_str(xp_thread_frame(&threads, t, US(25)), "$train.py:1 main");
+  assert_str(xp_thread_frame(t, US(25)), "$train.py:1 main");
 }
 
 static void a_thread_with_one_frame_alone_shows_it(void **state)
@@ -413,8 +414,8 @@ static void a_thread_with_one_frame_alone_shows_it(void **state)
   event(s, "$train.py:1 main", 10, 20);
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  assert_str(xp_thread_frame(&threads, t, US(10)), "$train.py:1 main");
-  assert_str(xp_thread_frame(&threads, t, US(20)), "");
+  assert_str(xp_thread_frame(t, US(10)), "$train.py:1 main");
+  assert_str(xp_thread_frame(t, US(20)), "");
 }
 
 enum { MANY = 10000 };
@@ -435,8 +436,8 @@ static void frames_that_follow_one_another_are_found_among_many(void **state)
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
   for (int i = 0; i < MANY; i++) {
-    assert_str(xp_thread_frame(&threads, t, US(2 * i)), WORDS(s, "$f.py:%d f", i));
-    assert_str(xp_thread_frame(&threads, t, US(2 * i + 1)), "");
+    assert_str(xp_thread_frame(t, US(2 * i)), WORDS(s, "$f.py:%d f", i));
+    assert_str(xp_thread_frame(t, US(2 * i + 1)), "");
   }
 }
 
@@ -447,8 +448,8 @@ static void frames_that_nest_are_found_among_many(void **state)
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
   for (int i = 1; i < MANY; i += 97) {
-    assert_str(xp_thread_frame(&threads, t, US(i)), WORDS(s, "$f.py:%d f", i));
-    assert_str(xp_thread_frame(&threads, t, US(2 * MANY - i) - 1), WORDS(s, "$f.py:%d f", i));
+    assert_str(xp_thread_frame(t, US(i)), WORDS(s, "$f.py:%d f", i));
+    assert_str(xp_thread_frame(t, US(2 * MANY - i) - 1), WORDS(s, "$f.py:%d f", i));
   }
 }
 
@@ -463,8 +464,8 @@ static void a_long_frame_is_found_behind_many_short_ones(void **state)
   }
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  assert_str(xp_thread_frame(&threads, t, US(2 * MANY + 5)), "$train.py:1 main");
-  assert_str(xp_thread_frame(&threads, t, US(7)), "$train.py:1 main");
+  assert_str(xp_thread_frame(t, US(2 * MANY + 5)), "$train.py:1 main");
+  assert_str(xp_thread_frame(t, US(7)), "$train.py:1 main");
 }
 
 typedef struct {
@@ -479,15 +480,15 @@ static void note_visit(void *context, int64_t from_ps, int64_t to_ps, xp_str fra
   assert_int_equal(from_ps, v->at_ps);
   assert_true(to_ps > from_ps);
   v->at_ps = to_ps;
-  v->words = WORDS(v->s, "%s%s%.*s %s", v->words, v->words[0] ? ", " : "", XP_STR_ARG(frame),
-                   us_of(v->s, to_ps - from_ps));
+  v->words =
+      WORDS(v->s, "%s%s%.*s %s", v->words, v->words[0] ? ", " : "", XP_STR_ARG(frame), us_of(v->s, to_ps - from_ps));
 }
 
 /* The stretches of a time by frame, which must cover it: "$a.py:1 f 10,  5". */
-static const char *stretches(story *s, const xp_threads *threads, const xp_thread *t, int64_t from_us, int64_t to_us)
+static const char *stretches(story *s, const xp_thread *t, int64_t from_us, int64_t to_us)
 {
   visits v = {s, "", US(from_us)};
-  xp_thread_frames(threads, t, US(from_us), US(to_us), note_visit, &v);
+  xp_thread_frames(t, US(from_us), US(to_us), note_visit, &v);
   assert_int_equal(v.at_ps, US(to_us));
   return v.words;
 }
@@ -501,9 +502,8 @@ static void a_time_is_cut_at_the_bounds_of_frames(void **state)
   event(s, "$a.py:3 g", 30, 35);
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  assert_string_equal(stretches(s, &threads, t, 0, 100),
-                      " 10, $a.py:1 main 10, $a.py:2 f 10, $a.py:3 g 5, $a.py:1 main 25,  40");
-  assert_string_equal(stretches(s, &threads, t, 25, 32), "$a.py:2 f 5, $a.py:3 g 2");
+  assert_string_equal(stretches(s, t, 0, 100), " 10, $a.py:1 main 10, $a.py:2 f 10, $a.py:3 g 5, $a.py:1 main 25,  40");
+  assert_string_equal(stretches(s, t, 25, 32), "$a.py:2 f 5, $a.py:3 g 2");
 }
 
 static void a_time_without_frames_is_one_stretch(void **state)
@@ -513,7 +513,17 @@ static void a_time_without_frames_is_one_stretch(void **state)
   event(s, "a", 10, 60);
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  assert_string_equal(stretches(s, &threads, t, 0, 100), " 100");
+  assert_string_equal(stretches(s, t, 0, 100), " 100");
+}
+
+/* Counts the stretches in the words' place. */
+static void count_visit(void *context, int64_t from_ps, int64_t to_ps, xp_str frame)
+{
+  int64_t *at = context;
+  assert_int_equal(from_ps, at[0]);
+  assert_int_equal(frame.len > 0, from_ps / US(1) % 2 == 0);
+  at[0] = to_ps;
+  at[1]++;
 }
 
 static void ten_thousand_frames_cut_a_time_exactly(void **state)
@@ -522,7 +532,10 @@ static void ten_thousand_frames_cut_a_time_exactly(void **state)
   many_frames(s, false);
   xp_threads threads;
   const xp_thread *t = with_frames(s, &threads);
-  stretches(s, &threads, t, 1, 2 * MANY);
+  int64_t at[2] = {US(1), 0};
+  xp_thread_frames(t, US(1), US(2 * MANY), count_visit, at);
+  assert_int_equal(at[0], US(2 * MANY));
+  assert_int_equal(at[1], 2 * MANY - 1);
 }
 
 int main(void)
