@@ -1,4 +1,5 @@
-/* Every option writes one field of the structure; its kind says how the text becomes the value. */
+/* Every option writes one field of the structure; its kind says how the text becomes the value.  A command takes an
+ * option only if its output depends on it: an option that did nothing would be believed. */
 #include "options.h"
 
 #include <stddef.h>
@@ -9,7 +10,16 @@
 typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_BY } option_kind;
 
 #define ONLY(id) (1u << CMD_##id)
-enum { ALL = (1u << CMD_COUNT) - 1, ANALYSED = ALL & ~ONLY(EVENTS), TABLES = ALL & ~ONLY(REPORT), NO_FIELD = 0 };
+enum {
+  ALL = (1u << CMD_COUNT) - 1,
+  TABLES = ALL & ~ONLY(REPORT),
+  EXPLAINING = ONLY(REPORT) | ONLY(GAPS),
+  STEPPING = EXPLAINING | ONLY(STEPS),
+  TIMED = STEPPING | ONLY(EVENTS),
+  NAMING = EXPLAINING | ONLY(OPS) | ONLY(NAMES),
+  BY_DEVICE = NAMING | ONLY(STEPS),
+  NO_FIELD = 0
+};
 
 typedef struct {
   option_help shown;
@@ -41,25 +51,28 @@ static const option table[] = {
      KIND_NUMBER,
      FIELD(limit),
      FIELD(has_limit)},
-    {{"--from", "TIME", ALL, "only what overlaps the time after TIME (1.5ms, 20us)"},
+    {{"--from", "TIME", TIMED, "only what overlaps the time after TIME (1.5ms, 20us)"},
      KIND_TIME,
      FIELD(from_ps),
      FIELD(has_from)},
-    {{"--to", "TIME", ALL, "and before TIME, both from the session start"}, KIND_TIME, FIELD(to_ps), FIELD(has_to)},
-    {{"--step", "NAME[:NUM]", ANALYSED, "only what belongs to this step"}, KIND_TEXT, FIELD(step), NO_FIELD},
-    {{"--device", "NAME", ANALYSED, "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
+    {{"--to", "TIME", TIMED, "and before TIME, both from the session start"}, KIND_TIME, FIELD(to_ps), FIELD(has_to)},
+    {{"--step", "NAME[:NUM]", STEPPING, "only what belongs to this step"}, KIND_TEXT, FIELD(step), NO_FIELD},
+    {{"--device", "NAME", BY_DEVICE, "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
     {{"--host", "NAME", ALL, "only this host of the run"}, KIND_TEXT, FIELD(host), NO_FIELD},
     {{"--run", "NAME", ALL, "this run instead of the newest"}, KIND_TEXT, FIELD(run), NO_FIELD},
-    {{"--min-gap", "TIME", ANALYSED, "gaps below it are added up, not listed (1us)"},
+    {{"--min-gap", "TIME", EXPLAINING, "gaps below it are added up, not listed (1us)"},
      KIND_TIME,
      FIELD(min_gap_ps),
      FIELD(has_min_gap)},
-    {{"--input", "REGEX", ANALYSED, "further names of events that get input data"}, KIND_TEXT, FIELD(input), NO_FIELD},
+    {{"--input", "REGEX", EXPLAINING, "further names of events that get input data"},
+     KIND_TEXT,
+     FIELD(input),
+     NO_FIELD},
     {{"--metrics", "FILE", ONLY(COUNTERS) | ONLY(REPORT), "torch_xla metrics report of the same run"},
      KIND_TEXT,
      FIELD(metrics),
      NO_FIELD},
-    {{"--raw-names", NULL, ANALYSED, "names as they are (fwd.2, not fwd; jvp(x), not x)"},
+    {{"--raw-names", NULL, NAMING, "names as they are (fwd.2, not fwd; jvp(x), not x)"},
      KIND_SWITCH,
      FIELD(raw_names),
      NO_FIELD},
@@ -127,6 +140,30 @@ static bool unknown_option(const options *o, const char *word, xp_error *err)
   return fail(err, "There is no option", word, hint);
 }
 
+/* An option that another command takes: says which. */
+static bool wrong_command(const options *o, const option *opt, xp_error *err)
+{
+  char names[160] = "";
+  size_t length = 0, left = (size_t)__builtin_popcount(opt->shown.commands);
+  if (strcmp(opt->shown.name, "--csv") == 0 && o->command == CMD_REPORT) {
+    return fail(err, "This command has no option", opt->shown.name,
+                "The report is no single table: use gaps, steps, ops, names or counters with --csv, or report --json");
+  }
+  for (int id = 0; id < CMD_COUNT; id++) {
+    if (opt->shown.commands & (1u << id)) {
+      left--;
+      length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", command_name((command_id)id),
+                                 left > 1    ? ", "
+                                 : left == 1 ? " and "
+                                             : "");
+    }
+  }
+  const char *command = command_name(o->command);
+  xp_fail(err, XP_ERR_USAGE, "%s acts on %s, not on %s. xlaprof help %s lists the options that do", opt->shown.name,
+          names, command, command);
+  return false;
+}
+
 static bool read_by(const char *text, xp_ops_by *by)
 {
   for (int i = XP_OPS_BY_OP; i <= XP_OPS_BY_SOURCE; i++) {
@@ -182,16 +219,10 @@ static bool read_option(options *o, int count, char **words, int *i, xp_error *e
   if (opt == NULL) {
     return unknown_option(o, words[*i], err);
   }
-  if (strcmp(opt->shown.name, "--csv") == 0 && o->command == CMD_REPORT) {
-    snprintf(hint, sizeof hint,
-             "The report is no single table: use gaps, steps, ops, names or counters with --csv, or "
-             "report --json");
-  } else {
-    snprintf(hint, sizeof hint, "xlaprof help %s lists its options", command_name(o->command));
-  }
   if (!(opt->shown.commands & (1u << o->command))) {
-    return fail(err, "This command has no option", opt->shown.name, hint);
+    return wrong_command(o, opt, err);
   }
+  snprintf(hint, sizeof hint, "xlaprof help %s lists its options", command_name(o->command));
   if (opt->kind == KIND_SWITCH && value != NULL) {
     return fail(err, "No value belongs behind the option", opt->shown.name, hint);
   }
