@@ -102,5 +102,6 @@ static int dispatch(int count, char **words)
 
 int main(int argc, char **argv)
 {
+  terminal_watch_files();
   return terminal_finish(dispatch(argc - 1, argv + 1));
 }

@@ -3,6 +3,8 @@
 #include "terminal.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -135,4 +137,29 @@ void terminal_progress_end(void)
     fputs("\r\033[K", stderr);
   }
   state.shown = false;
+}
+
+/* ---- a mapped file that is taken away */
+
+/* Only what a signal handler may call.  Several threads may get here at once: the first writes and ends all. */
+static void end_for_lost_file(int number)
+{
+  static const char text[] = "xlaprof: The file changed or could not be read while it was mapped. "
+                             "Read a copy of it that no program writes.\n";
+  static atomic_flag told = ATOMIC_FLAG_INIT;
+  (void)number;
+  while (atomic_flag_test_and_set(&told)) {
+    pause();
+  }
+  ssize_t written = state.shown ? write(STDERR_FILENO, "\r\033[K", 4) : 0;
+  written = write(STDERR_FILENO, text, sizeof text - 1);
+  (void)written; /* nobody is left to tell */
+  _exit(3);
+}
+
+void terminal_watch_files(void)
+{
+  struct sigaction action = {.sa_handler = end_for_lost_file};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, NULL);
 }

@@ -11,6 +11,9 @@ xp_output terminal_output(const options *o);
  * no error. */
 int terminal_finish(int status);
 
+/* From here on, a mapped file that another program cuts while it is read ends this one with a message and status 3. */
+void terminal_watch_files(void);
+
 /* A progress callback, NULL where stderr is no terminal. */
 const xp_progress *terminal_progress(void);
 
