@@ -12,6 +12,13 @@
 
 #include "report/text.h"
 
+enum { LEAST_WIDTH = 40, MOST_WIDTH = 10000 }; /* what --width takes */
+
+static size_t within_limits(int64_t columns)
+{
+  return columns < LEAST_WIDTH ? LEAST_WIDTH : columns > MOST_WIDTH ? MOST_WIDTH : (size_t)columns;
+}
+
 /* Columns: --width, else those of the terminal, else $COLUMNS on a terminal that does not tell, else 80. */
 static size_t find_width(const options *o)
 {
@@ -22,12 +29,12 @@ static size_t find_width(const options *o)
   if (!isatty(STDOUT_FILENO)) {
     return 80;
   }
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
-    return size.ws_col;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return within_limits(size.ws_col);
   }
   const char *columns = getenv("COLUMNS");
   int64_t n;
-  return columns != NULL && xp_str_to_int64(xp_str_c(columns), &n) && n >= 40 && n <= 10000 ? (size_t)n : 80;
+  return columns != NULL && xp_str_to_int64(xp_str_c(columns), &n) && n > 0 ? within_limits(n) : 80;
 }
 
 static bool wants_colour(const options *o)
