@@ -129,7 +129,7 @@ static void measure_devices(void *context)
 static xp_status keep_wanted(xp_analysis *an, xp_error *err)
 {
   const xp_analyze_options *o = an->options;
-  if (!o->step && !o->from_ps && !o->to_ps) {
+  if (!o->step && !o->has_from && !o->has_to) {
     return XP_OK;
   }
   xp_status status = xp_filter_gaps(an, err);

@@ -276,7 +276,8 @@ typedef struct {
   int64_t min_gap_ps;               /* 0: 1 us */
   const char *input_regex;          /* POSIX extended: further event names of class input; NULL */
   const char *device;               /* only devices of this name; NULL */
-  int64_t from_ps, to_ps;           /* only gaps and steps that overlap this time; to 0: no limit */
+  bool has_from, has_to;            /* from_ps is given, to_ps is given */
+  int64_t from_ps, to_ps;           /* only gaps and steps that overlap this time */
   const char *step;                 /* only what belongs to this step: "NAME" or "NAME:NUM"; NULL */
   const xp_metrics_report *metrics; /* borrowed; NULL: none */
   bool raw_names;                   /* do not fold ".N" and jvp() */

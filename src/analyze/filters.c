@@ -1,5 +1,6 @@
 /* Keeping only what a command was asked for: one device, a time, a step. */
 #include "analyze/internal.h"
+#include "base/sum.h"
 
 static xp_str comma_list(xp_analysis *an, xp_str list, xp_str name)
 {
@@ -76,12 +77,7 @@ static bool read_step_name(const xp_analysis *an, step_name *wanted)
 
 static bool is_in_time(const xp_analyze_options *o, int64_t start_ps, int64_t dur_ps)
 {
-  return start_ps + dur_ps > o->from_ps && (o->to_ps == 0 || start_ps < o->to_ps);
-}
-
-static bool has_time(const xp_analyze_options *o)
-{
-  return o->from_ps != 0 || o->to_ps != 0;
+  return (!o->has_from || xp_add_saturating(start_ps, dur_ps) > o->from_ps) && (!o->has_to || start_ps < o->to_ps);
 }
 
 xp_status xp_filter_gaps(xp_analysis *an, xp_error *err)
@@ -103,7 +99,7 @@ xp_status xp_filter_gaps(xp_analysis *an, xp_error *err)
   for (size_t i = 0; i < r->gap_count; i++) {
     const xp_gap *g = &r->gaps[i];
     bool in_step = !o->step || (g->step != XP_NONE && is_step(&r->steps[g->step], &wanted));
-    if (in_step && (!has_time(o) || is_in_time(o, g->start_ps, g->dur_ps))) {
+    if (in_step && is_in_time(o, g->start_ps, g->dur_ps)) {
       r->gaps[kept++] = *g;
     }
   }
@@ -123,7 +119,7 @@ void xp_filter_steps(xp_analysis *an)
   }
   for (size_t i = 0; i < r->step_count; i++) {
     const xp_step *s = &r->steps[i];
-    bool keep = (!o->step || is_step(s, &wanted)) && (!has_time(o) || is_in_time(o, s->start_ps, s->dur_ps));
+    bool keep = (!o->step || is_step(s, &wanted)) && is_in_time(o, s->start_ps, s->dur_ps);
     now[i] = keep ? (uint32_t)kept : XP_NONE;
     if (keep) {
       r->steps[kept++] = *s;

@@ -71,9 +71,17 @@ static void only_gaps_of_the_time_that_was_asked_for_are_kept(void **state)
 {
   story *s = *state;
   tpu(s, "/device:TPU:0", TIMES({10, 20}, {120, 130}, {190, 200}, {300, 310}));
-  read_with(s, &(xp_analyze_options){.from_ps = US(130), .to_ps = US(190)});
+  read_with(s, &(xp_analyze_options){.has_from = true, .has_to = true, .from_ps = US(130), .to_ps = US(190)});
   assert_int_equal(s->reading->gap_count, 1);
   assert_int_equal(gap_at(s, 0)->start_ps, US(130));
+}
+
+static void the_session_start_is_a_limit_like_any_other(void **state)
+{
+  story *s = *state;
+  tpu(s, "/device:TPU:0", TIMES({10, 20}, {120, 130}, {190, 200}));
+  read_with(s, &(xp_analyze_options){.has_to = true});
+  assert_int_equal(s->reading->gap_count, 0);
 }
 
 static void only_gaps_of_the_step_that_was_asked_for_are_kept(void **state)
@@ -103,6 +111,7 @@ int main(void)
       STORY(an_unknown_step_is_refused_with_a_list_of_the_known),
       STORY(only_the_device_that_was_asked_for_is_read),
       STORY(only_gaps_of_the_time_that_was_asked_for_are_kept),
+      STORY(the_session_start_is_a_limit_like_any_other),
       STORY(only_gaps_of_the_step_that_was_asked_for_are_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
