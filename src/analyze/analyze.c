@@ -68,8 +68,8 @@ static bool has_device_plane(const xp_capture *capture)
 
 /* ---- two things at once
  *
- * Each of the two allocates in an arena of its own.  A task that runs out of memory ends, and the analysis with it.  With
- * one thread the second may need what the first makes, and is not begun without it.
+ * Each of the two allocates in an arena of its own.  A task that runs out of memory ends, and the analysis with it.
+ * With one thread the second may need what the first makes, and is not begun without it.
  */
 
 typedef struct {

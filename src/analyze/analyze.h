@@ -106,7 +106,8 @@ typedef struct {
   int64_t busy_ps, copy_ps, idle_ps;
   int64_t lead_in_ps, tail_ps; /* 0 without a session */
   bool has_lead_in, has_tail;
-  int64_t session_ps; /* session length without the profiler's own time, the base of shares; 0 without a session */
+  int64_t session_ps; /* session without the profiler's own time, with the window where it goes on past the session:
+                       * the base of shares; 0 without a session */
   size_t gap_count;   /* inside, at least the minimum */
   size_t short_count; /* inside, below the minimum */
   int64_t short_ps;

@@ -34,7 +34,7 @@ static void read_modules(xp_devices *all, xp_device_data *d, const xp_line *line
 {
   xp_event_cursor cursor = xp_event_cursor_open(line);
   for (size_t i = 0; i < line->count; i++) {
-    if (line->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) {
+    if (!xp_event_has_time(line, i)) {
       continue;
     }
     xp_device_stats stats;

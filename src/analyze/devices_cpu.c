@@ -9,14 +9,16 @@
  */
 #include "analyze/lanes.h"
 
+#include <stdlib.h>
+
 typedef struct {
+  uint64_t key; /* hash of op name and id */
   int64_t start_ps;
-  uint32_t next; /* another marker with the same op and id, XP_NONE */
 } end_marker;
 
 /* An op that waits for its marker. */
 typedef struct {
-  uint64_t key; /* hash of op name and id */
+  uint64_t key;
   int64_t start_ps;
   uint32_t device, lane, index;
 } pending_op;
@@ -38,7 +40,6 @@ typedef struct {
   uint32_t device; /* of the last op */
   end_marker *ends;
   size_t end_count, end_capacity;
-  xp_map end_of; /* hash of op name and id -> marker */
   pending_op *ops;
   size_t op_count, op_capacity;
   xp_map run_of; /* hash(ordinal, run id) -> run */
@@ -82,7 +83,7 @@ static void add_marker(reader *r, const xp_line *line, xp_event_cursor *cursor, 
   static const xp_stat_picker consumer = {.slot = {[XP_KEY_CONSUMER] = 1}};
   xp_stat id;
   xp_stats_pick(cursor, i, &consumer, &id, 1);
-  if (id.type == XP_STAT_NONE) {
+  if (id.type == XP_STAT_NONE || !xp_event_has_time(line, i)) {
     return;
   }
   uint64_t key = marker_key(xp_str_skip(xp_event_name(line, i), 5), id.bits); /* behind "end: " */
@@ -90,19 +91,32 @@ static void add_marker(reader *r, const xp_line *line, xp_event_cursor *cursor, 
     return;
   }
   r->ends = xp_arena_grow(r->b->all->arena, r->ends, r->end_count, &r->end_capacity, sizeof *r->ends);
-  r->ends[r->end_count] = (end_marker){line->start_ps[i], xp_map_get(&r->end_of, key)};
-  xp_map_put(&r->end_of, key, (uint32_t)r->end_count++);
+  r->ends[r->end_count++] = (end_marker){key, line->start_ps[i]};
 }
 
-/* Start of the first marker of an op at or after its start; INT64_MIN if there is none. */
-static int64_t find_end(const reader *r, uint64_t key, int64_t start_ps)
+static int by_key_and_start(const void *a, const void *b)
 {
-  int64_t found = INT64_MIN;
-  for (uint32_t m = xp_map_get(&r->end_of, key); m != XP_NONE; m = r->ends[m].next) {
-    int64_t marked = r->ends[m].start_ps;
-    found = marked >= start_ps && (found == INT64_MIN || marked < found) ? marked : found;
+  const end_marker *x = a, *y = b;
+  if (x->key != y->key) {
+    return x->key < y->key ? -1 : 1;
   }
-  return found;
+  return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
+}
+
+/* Start of the first marker of an op at or after its start; INT64_MIN if there is none.  The markers are sorted. */
+static int64_t find_end(const reader *r, const pending_op *op)
+{
+  const end_marker wanted = {op->key, op->start_ps};
+  size_t low = 0, high = r->end_count;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (by_key_and_start(&r->ends[mid], &wanted) < 0) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return low < r->end_count && r->ends[low].key == op->key ? r->ends[low].start_ps : INT64_MIN;
 }
 
 static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, int64_t start_ps, int64_t end_ps)
@@ -229,15 +243,17 @@ static void read_thread(reader *r, const xp_thread *t)
 
 static void put_ends(reader *r)
 {
+  if (r->end_count) {
+    qsort(r->ends, r->end_count, sizeof *r->ends, by_key_and_start);
+  }
   for (size_t i = 0; i < r->op_count; i++) {
-    put_end(r, &r->ops[i], find_end(r, r->ops[i].key, r->ops[i].start_ps));
+    put_end(r, &r->ops[i], find_end(r, &r->ops[i]));
   }
 }
 
 void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
 {
   reader r = {.b = b, .host = host, .device = XP_NONE};
-  xp_map_init(&r.end_of, b->all->arena);
   xp_map_init(&r.run_of, b->all->arena);
   const xp_threads *threads = b->all->threads;
   for (size_t i = 0; i < threads->count; i++) {
@@ -246,7 +262,6 @@ void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
     }
   }
   put_ends(&r);
-  xp_map_discard(&r.end_of);
   xp_map_discard(&r.run_of);
   xp_arena_discard(b->all->arena, r.ends, r.end_capacity * sizeof *r.ends);
   xp_arena_discard(b->all->arena, r.ops, r.op_capacity * sizeof *r.ops);

@@ -10,6 +10,9 @@ enum { FANOUT = 64, MAX_OPEN = 4096 };
 
 static bool is_frame(const xp_thread *t, size_t event)
 {
+  if (!xp_event_has_time(t->line, event)) {
+    return false;
+  }
   return (xp_thread_class(t, event).flags & XP_NAME_FRAME) != 0;
 }
 

@@ -97,7 +97,7 @@ bool xp_device_event_is_lost(xp_device_data *device, const xp_line *line, size_t
 {
   device->untimed += (line->meta[i] & XP_EVENT_UNTIMED) != 0;
   device->stray += (line->meta[i] & XP_EVENT_STRAY) != 0;
-  return (line->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) != 0;
+  return !xp_event_has_time(line, i);
 }
 
 uint32_t xp_device_op(xp_device_builder *b, uint32_t host, const xp_line *line, size_t i, const xp_device_stats *stats,

@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/sum.h"
+
 /* It ends after what it is about: it launches nothing. */
 static bool is_wait_or_read(const xp_thread *t, uint32_t entry)
 {
@@ -151,7 +153,7 @@ static fit try_thread(const xp_thread *api, const xp_thread *t, bool program, ui
     uint32_t in = containing(t, xp_entry_start(api, e), flags);
     contained += in != XP_NONE;
     if (in != XP_NONE && in != last) {
-      f.room_ps += xp_event_dur(t->line, t->event[in]);
+      xp_sum_add(&f.room_ps, xp_event_dur(t->line, t->event[in]));
       last = in;
     }
   }

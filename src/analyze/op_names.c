@@ -105,7 +105,12 @@ xp_op_scope xp_op_scope_of(xp_str op_name, bool lazy, bool raw, xp_arena *arena)
   bool first = true;
   while (op_name.len) {
     size_t n = xp_str_find(op_name, ';', 0);
-    xp_str base, scope = scope_of_name(xp_str_trim(xp_str_take(op_name, n)), lazy, raw, arena, &base);
+    xp_str name = xp_str_trim(xp_str_take(op_name, n)), base;
+    op_name = xp_str_skip(op_name, n + 1);
+    if (name.len == 0) {
+      continue;
+    }
+    xp_str scope = scope_of_name(name, lazy, raw, arena, &base);
     if (first) {
       out.scope = scope;
       out.base = base;
@@ -116,7 +121,6 @@ xp_op_scope xp_op_scope_of(xp_str op_name, bool lazy, bool raw, xp_arena *arena)
       out.scope = common(out.scope, scope);
     }
     first = false;
-    op_name = xp_str_skip(op_name, n + 1);
   }
   return out;
 }

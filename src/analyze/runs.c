@@ -24,7 +24,7 @@ static xp_span *completions(xp_analysis *an, uint32_t host, size_t *count)
     const xp_thread *t = &an->threads.threads[i];
     const xp_line *line = t->line;
     for (size_t e = 0; t->host == host && e < line->count; e++) {
-      if (xp_thread_class(t, e).flags & XP_NAME_COMPLETION) {
+      if ((xp_thread_class(t, e).flags & XP_NAME_COMPLETION) && xp_event_has_time(line, e)) {
         spans = xp_arena_grow(an->arena, spans, *count, &capacity, sizeof *spans);
         spans[(*count)++] = (xp_span){line->start_ps[e], xp_event_end(line, e)};
       }

@@ -67,7 +67,7 @@ static bool from_device_line(xp_analysis *an, uint32_t host, list *steps)
       }
       int64_t shift_ps = shift_of(an, host, h->planes[p].name);
       for (size_t i = 0; i < line->count; i++) {
-        if (line->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) {
+        if (!xp_event_has_time(line, i)) {
           continue;
         }
         xp_step step = {.host = host,

@@ -177,7 +177,7 @@ static void build_thread(builder *b)
       t->has_frame = true;
       continue;
     }
-    if ((class.flags & XP_NAME_OP_END) || (flags & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) ||
+    if ((class.flags & XP_NAME_OP_END) || !xp_event_has_time(line, i) ||
         ((flags & XP_EVENT_HLO_OP) && is_device_op(b, &cursor, i))) {
       continue;
     }

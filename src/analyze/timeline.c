@@ -130,11 +130,21 @@ static void measure(xp_analysis *an, xp_arena *arena, uint32_t device)
   find_gaps(an, arena, &cover, t, out);
 }
 
-static int64_t profiler_time(const xp_analysis *an, uint32_t host)
+/* What two spans share. */
+static int64_t overlap(int64_t from_ps, int64_t to_ps, const xp_span *with)
+{
+  int64_t from = from_ps > with->start_ps ? from_ps : with->start_ps;
+  int64_t to = to_ps < with->end_ps ? to_ps : with->end_ps;
+  return to > from ? to - from : 0;
+}
+
+/* The profiler's own time on the host of a device, but for the window of the device: what ran there did run. */
+static int64_t profiler_time(const xp_analysis *an, const xp_device *d)
 {
   int64_t sum = 0;
-  for (size_t i = an->profiler_first[host]; i < an->profiler_first[host + 1]; i++) {
-    sum += an->profiler[i].end_ps - an->profiler[i].start_ps;
+  for (size_t i = an->profiler_first[d->host]; i < an->profiler_first[d->host + 1]; i++) {
+    const xp_span *span = &an->profiler[i];
+    sum += span->end_ps - span->start_ps - (d->has_window ? overlap(d->window_ps[0], d->window_ps[1], span) : 0);
   }
   return sum;
 }
@@ -145,8 +155,11 @@ static void bound_by_session(xp_analysis *an, xp_device *out)
   if (!h->has_session) {
     return;
   }
-  out->session_ps = h->stop_ps - h->start_ps - profiler_time(an, out->host);
+  out->session_ps = h->stop_ps - h->start_ps - profiler_time(an, out);
   if (out->has_window) {
+    /* work may go on past the session: no share of it shall be above one */
+    out->session_ps += out->window_ps[0] < h->start_ps ? h->start_ps - out->window_ps[0] : 0;
+    out->session_ps += out->window_ps[1] > h->stop_ps ? out->window_ps[1] - h->stop_ps : 0;
     out->has_lead_in = out->window_ps[0] > h->start_ps;
     out->has_tail = out->window_ps[1] < h->stop_ps;
     out->lead_in_ps = out->has_lead_in ? out->window_ps[0] - h->start_ps : 0;

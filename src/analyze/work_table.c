@@ -32,7 +32,7 @@ static void add_lane(nesting *n, const xp_lane *lane)
       close_op(n);
     }
     if (n->depth && end <= n->stack[n->depth - 1].end_ps) {
-      n->stack[n->depth - 1].self_ps -= dur;
+      xp_sum_add(&n->stack[n->depth - 1].self_ps, -dur);
     }
     n->stack = xp_arena_grow(n->an->arena, n->stack, n->depth, &n->capacity, sizeof *n->stack);
     n->stack[n->depth++] = (open_op){end, dur, lane->op[i]};

@@ -21,10 +21,11 @@ typedef struct {
   int64_t previous_start, previous_dur;
   const uint32_t *ids; /* of the dense table */
   uint64_t id_count;
-  uint64_t base_above_lowest, span; /* base - lowest, highest - lowest: one comparison finds what is outside */
-  bool can_be_usual;                /* the sums of the fast path, whose numbers have at most 56 bits, cannot overflow */
-  bool is_recent;                   /* the processor, see varint.h */
-  bool is_unusual;                  /* some event of the block is */
+  uint64_t base_above_lowest,
+      span;          /* base - lowest, and the room for starts above lowest: one comparison finds what is outside */
+  bool can_be_usual; /* the sums of the fast path, whose numbers have at most 56 bits, cannot overflow */
+  bool is_recent;    /* the processor, see varint.h */
+  bool is_unusual;   /* some event of the block is */
 } decoder;
 
 /* Flags of the stats in [pos, end), byte by byte; fields of other numbers are skipped. */
@@ -110,7 +111,7 @@ static uint32_t time_flags(const decoder *d, int64_t start, int64_t dur, bool is
   if (dur < 0 || is_zero) {
     return XP_EVENT_UNTIMED;
   }
-  return xp_add_saturating(start, dur) < d->lowest || start > d->highest ? XP_EVENT_STRAY : 0;
+  return start < d->lowest || xp_add_saturating(start, dur) > d->highest ? XP_EVENT_STRAY : 0;
 }
 
 /* Stores any event. */
@@ -248,7 +249,7 @@ static void sum_up_unusual(decoder *d, size_t first, size_t stop)
     const int64_t last = xp_add_saturating(start, dur);
     s->flags |= d->meta[i];
     s->unnamed += (d->meta[i] & XP_EVENT_META_MASK) == 0;
-    if ((d->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) == 0 && last > s->last_ps) {
+    if (xp_event_has_time(s->line, i) && last > s->last_ps) {
       s->last_ps = last;
     }
     s->sorted &= start > d->previous_start || (start == d->previous_start && dur <= d->previous_dur);
@@ -303,19 +304,29 @@ static void decode(decoder *d)
   s->head_dur = dur_of(d, s->first);
 }
 
+/* Events must lie between these, or they are stray.  Three days each way hold every capture, and leave the sums and
+ * differences of a few times far from the ends of their range, so that the analysis need not check each. */
+static void set_bounds(decoder *d, const xp_host *host)
+{
+  const int64_t most = INT64_C(1) << 58;
+  int64_t length = host->has_session ? xp_sub_saturating(host->stop_ps, host->start_ps) : most;
+  int64_t lowest = xp_sub_saturating(host->start_ps, length);
+  int64_t highest = xp_add_saturating(host->has_session ? host->stop_ps : 0, length);
+  d->lowest = lowest < -most ? -most : lowest;
+  d->highest = highest > most ? most : highest;
+  /* what starts this late may end too late: such events are not usual */
+  const uint64_t short_dur = UINT64_C(1) << 31, span = (uint64_t)d->highest - (uint64_t)d->lowest;
+  d->span = d->highest > d->lowest && span > short_dur ? span - short_dur : 0;
+  d->base_above_lowest = (uint64_t)d->base - (uint64_t)d->lowest;
+}
+
 static void decode_segment(xp_segment *s, xp_arena *arena)
 {
   xp_line *line = s->line;
   const xp_host *host = line->plane->host;
   decoder d = {.segment = s, .plane = line->plane, .arena = arena, .base = line->base_ps};
   d.zero_offset = xp_sub_saturating(0, xp_ns_to_ps(line->timestamp_ns));
-  d.lowest = INT64_MIN;
-  d.highest = INT64_MAX;
-  if (host->has_session) {
-    int64_t length = xp_sub_saturating(host->stop_ps, host->start_ps);
-    d.lowest = xp_sub_saturating(host->start_ps, length);
-    d.highest = xp_add_saturating(host->stop_ps, length);
-  }
+  set_bounds(&d, host);
   d.start = (int64_t *)(uintptr_t)line->start_ps;
   d.dur = (uint32_t *)(uintptr_t)line->dur;
   d.meta = (uint32_t *)(uintptr_t)line->meta;
@@ -323,8 +334,6 @@ static void decode_segment(xp_segment *s, xp_arena *arena)
   d.previous_dur = INT64_MAX;
   d.ids = d.plane->tables->events.dense;
   d.id_count = d.plane->tables->events.dense_count;
-  d.span = (uint64_t)d.highest - (uint64_t)d.lowest;
-  d.base_above_lowest = (uint64_t)d.base - (uint64_t)d.lowest;
   d.can_be_usual = d.base > -(INT64_C(1) << 61) && d.base < INT64_C(1) << 61;
   d.is_recent = xp_cpu_is_recent();
   s->sorted = true;

@@ -28,7 +28,7 @@ static void set_first(xp_line *line)
     return;
   }
   size_t i = 0;
-  while ((line->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) != 0) {
+  while (!xp_event_has_time(line, i)) {
     i++;
   }
   line->first_ps = line->start_ps[i];

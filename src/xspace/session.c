@@ -8,7 +8,8 @@
 
 #define FIRST_UNIX_NS INT64_C(100000000000000000)
 #define MINUTE_NS     INT64_C(60000000000)
-#define MOST_APART_NS (10 * MINUTE_NS) /* hosts of one run begin to record within seconds */
+#define LONGEST_NS    (3 * 24 * 60 * MINUTE_NS) /* of a session; nobody records for days: such times are damage */
+#define MOST_APART_NS (10 * MINUTE_NS)          /* hosts of one run begin to record within seconds */
 
 enum { MINUTES_A_DAY = 24 * 60 };
 
@@ -27,7 +28,8 @@ static void read_task_environment(const xp_plane *plane, xp_host *host)
   if (xp_stats_find(xp_plane_stats(plane), XP_KEY_PROFILE_STOP_TIME, &stat)) {
     host->stop_unix_ns = bounded_time(&stat);
   }
-  host->has_session = host->start_unix_ns > 0 && host->stop_unix_ns >= host->start_unix_ns;
+  host->has_session = host->start_unix_ns > 0 && host->stop_unix_ns >= host->start_unix_ns &&
+                      host->stop_unix_ns - host->start_unix_ns <= LONGEST_NS;
 }
 
 /* The earliest line base that is a Unix time; 0 if there is none. */

@@ -38,7 +38,7 @@ enum {
   XP_EVENT_FLOW = 1u << 27,      /* stat _p or _c */
   XP_EVENT_UNTIMED = 1u << 26,   /* start 0 (as stored) and duration 0: the time was never recorded; or a negative
                                   * duration, which reads as 0 */
-  XP_EVENT_STRAY = 1u << 25,     /* more than the length of the session away from the session */
+  XP_EVENT_STRAY = 1u << 25,     /* some of it lies more than the length of the session, or three days, away from it */
   XP_EVENT_META_MASK = (1u << 25) - 1
 };
 
@@ -180,6 +180,12 @@ static inline int64_t xp_event_end(const xp_line *line, size_t i)
 {
   int64_t end;
   return __builtin_add_overflow(line->start_ps[i], xp_event_dur(line, i), &end) ? INT64_MAX : end;
+}
+
+/* False if the event is untimed or stray: then it belongs to no interval. */
+static inline bool xp_event_has_time(const xp_line *line, size_t i)
+{
+  return (line->meta[i] & (XP_EVENT_UNTIMED | XP_EVENT_STRAY)) == 0;
 }
 
 static inline const xp_event_meta *xp_event_meta_of(const xp_line *line, size_t i)

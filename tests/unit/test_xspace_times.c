@@ -195,15 +195,15 @@ static void a_negative_duration_reads_as_zero_and_untimed(void **state)
   xp_wire_writer_free(&line);
 }
 
-static void events_farther_away_than_the_session_is_long_are_stray(void **state)
+static void events_that_reach_farther_than_the_session_is_long_are_stray(void **state)
 {
   (void)state;
   /* A session of 1000 ns = 10^6 ps: times from -10^6 to 2*10^6 belong to it. */
   static const struct {
     int64_t start, dur;
     bool is_stray;
-  } events[] = {{-1000005, 4, true}, {-1000005, 5, false}, {-1000000, 0, false}, {500, 5, false},
-                {2000000, 9, false}, {2000001, 9, true},   {9000000, 9, true}};
+  } events[] = {{-1000005, 4, true}, {-1000001, 5, true}, {-1000000, 0, false},          {500, 5, false},
+                {2000000, 9, true},  {1999991, 9, false}, {500, INT64_C(1) << 40, true}, {9000000, 9, true}};
   enum { COUNT = sizeof events / sizeof *events };
   xp_wire_writer space = {0}, line = {0};
   for (size_t i = 0; i < COUNT; i++) {
@@ -217,27 +217,47 @@ static void events_farther_away_than_the_session_is_long_are_stray(void **state)
   for (size_t i = 0; i < l->count; i++) {
     stray += (l->meta[i] & XP_EVENT_STRAY) != 0;
   }
-  assert_int_equal(stray, 3);
-  assert_int_equal(l->stray, 3);
-  assert_int_equal(l->first_ps, -1000005);
-  assert_int_equal(l->last_ps, 2000009);
+  assert_int_equal(stray, 5);
+  assert_int_equal(l->stray, 5);
+  assert_int_equal(l->first_ps, -1000000);
+  assert_int_equal(l->last_ps, 2000000);
   xp_capture_free(capture);
   xp_wire_writer_free(&space);
   xp_wire_writer_free(&line);
 }
 
-static void without_a_session_nothing_is_stray(void **state)
+static void without_a_session_times_of_more_than_three_days_are_stray(void **state)
 {
   (void)state;
   xp_wire_writer space = {0}, line = {0};
   put_event(&line, 0, INT64_MIN, 1);
   put_event(&line, 0, INT64_MAX, 1);
+  put_event(&line, 0, 1, INT64_MAX);
+  put_event(&line, 0, INT64_C(1) << 57, INT64_C(1) << 57);
   put_plane(&space, "p", &line);
   xp_capture *capture = load_bytes(written(&space));
-  assert_int_equal(capture->hosts[0].planes[0].lines[0].stray, 0);
+  assert_int_equal(capture->hosts[0].planes[0].lines[0].stray, 3);
   xp_capture_free(capture);
   xp_wire_writer_free(&space);
   xp_wire_writer_free(&line);
+}
+
+static void assert_session(int64_t length_ns, bool want)
+{
+  xp_wire_writer space = {0};
+  put_line(&space, START_NS + 1);
+  put_session(&space, START_NS, (uint64_t)(START_NS + length_ns));
+  xp_capture *capture = load_bytes(written(&space));
+  assert_int_equal(capture->has_session, want);
+  xp_capture_free(capture);
+  xp_wire_writer_free(&space);
+}
+
+static void a_session_of_more_than_three_days_is_none(void **state)
+{
+  (void)state;
+  assert_session(INT64_C(3) * 24 * 3600 * 1000000000, true);
+  assert_session(INT64_C(3) * 24 * 3600 * 1000000000 + 1, false);
 }
 
 static void a_session_that_ends_before_it_starts_is_none(void **state)
@@ -267,8 +287,9 @@ int main(void)
       cmocka_unit_test(an_event_at_zero_for_zero_is_untimed),
       cmocka_unit_test(an_instant_event_elsewhere_is_not_untimed),
       cmocka_unit_test(a_negative_duration_reads_as_zero_and_untimed),
-      cmocka_unit_test(events_farther_away_than_the_session_is_long_are_stray),
-      cmocka_unit_test(without_a_session_nothing_is_stray),
+      cmocka_unit_test(events_that_reach_farther_than_the_session_is_long_are_stray),
+      cmocka_unit_test(without_a_session_times_of_more_than_three_days_are_stray),
+      cmocka_unit_test(a_session_of_more_than_three_days_is_none),
       cmocka_unit_test(a_session_that_ends_before_it_starts_is_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
