@@ -103,7 +103,18 @@ static xp_status unpack_member(z_stream *z, xp_str *packed, xp_page_buffer *buff
   }
 }
 
-static xp_status unpack_gzip(xp_str packed, xp_page_buffer *buffer)
+/* Archives are padded with zeros. */
+static bool is_padding(xp_str s)
+{
+  for (size_t i = 0; i < s.len; i++) {
+    if (s.ptr[i] != '\0') {
+      return false;
+    }
+  }
+  return true;
+}
+
+static xp_status unpack_gzip(xp_str packed, xp_page_buffer *buffer, const char **what)
 {
   z_stream z = {0};
   if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) {
@@ -114,6 +125,10 @@ static xp_status unpack_gzip(xp_str packed, xp_page_buffer *buffer)
     status = unpack_member(&z, &packed, buffer);
   } while (status == XP_OK && is_gzip(packed) && inflateReset(&z) == Z_OK);
   inflateEnd(&z);
+  if (status == XP_OK && !is_padding(packed)) {
+    *what = "bytes that are no gzip data follow";
+    status = XP_ERR_FORMAT;
+  }
   return status;
 }
 
@@ -146,10 +161,10 @@ static xp_status unpack_zstd(xp_str packed, xp_page_buffer *buffer)
 xp_status xp_unpack(xp_str packed, xp_page_buffer *buffer, const char **what)
 {
   bool gzip = is_gzip(packed);
-  xp_status status = gzip ? unpack_gzip(packed, buffer) : unpack_zstd(packed, buffer);
+  xp_status status = gzip ? unpack_gzip(packed, buffer, what) : unpack_zstd(packed, buffer);
   if (status == XP_ERR_TRUNCATED) {
     *what = gzip ? "the gzip stream ends early" : "the zstd stream ends early";
-  } else if (status == XP_ERR_FORMAT) {
+  } else if (status == XP_ERR_FORMAT && *what == NULL) {
     *what = gzip ? "the gzip stream is damaged" : "the zstd stream is damaged";
   }
   return status;

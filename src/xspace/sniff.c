@@ -6,6 +6,8 @@ typedef struct {
   const char *text;
 } signature;
 
+#define METRICS_REPORT "this is a metrics report of torch_xla, which xlaprof counters reads"
+
 static const signature signatures[] = {
     {XP_STR_INIT("\x7f"
                  "ELF"),
@@ -19,6 +21,9 @@ static const signature signatures[] = {
                  "7zXZ"),
      "this is an xz file"},
     {XP_STR_INIT("\x1f\x8b"), "this is a gzip file inside of another"},
+    {XP_STR_INIT("Metric: "), METRICS_REPORT},
+    {XP_STR_INIT("Counter: "), METRICS_REPORT},
+    {XP_STR_INIT("[MetricsData"), METRICS_REPORT},
     {XP_STR_INIT("HloModule "), "this is an HLO module as text"},
     {XP_STR_INIT("<"), "this is HTML or XML"},
 };

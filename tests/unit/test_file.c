@@ -134,6 +134,21 @@ static void a_packed_stream_that_is_cut_gives_what_it_holds(void **state)
   }
 }
 
+static void what_follows_packed_data_is_told_unless_it_is_padding(void **state)
+{
+  (void)state;
+  unsigned char packed[200] = {0};
+  size_t n = gzip("hello world", 11, packed, sizeof packed);
+  memcpy(packed + n, "junk", 4);
+  assert_opens_in_part(packed, n + 4, XP_ERR_FORMAT, "no gzip data follow");
+  memset(packed + n, 0, 4);
+  write_file(path, packed, n + 4);
+  assert_opens("hello world", 11);
+  n = ZSTD_compress(packed, sizeof packed, "hello world", 11, 3);
+  memcpy(packed + n, "some junk", 9);
+  assert_opens_in_part(packed, n + 9, XP_ERR_FORMAT, "zstd stream is damaged");
+}
+
 static void a_damaged_packed_stream_is_told(void **state)
 {
   (void)state;
@@ -187,6 +202,7 @@ int main(void)
       cmocka_unit_test(zstd_frames_are_unpacked_one_after_the_other),
       cmocka_unit_test(content_larger_than_the_first_buffer_is_unpacked),
       cmocka_unit_test(a_packed_stream_that_is_cut_gives_what_it_holds),
+      cmocka_unit_test(what_follows_packed_data_is_told_unless_it_is_padding),
       cmocka_unit_test(a_damaged_packed_stream_is_told),
       cmocka_unit_test(what_is_no_file_is_refused),
       cmocka_unit_test(a_pipe_is_read_to_its_end),
