@@ -106,10 +106,16 @@ xp_capture *load_capture(const options *o, bool no_events, int *status)
 
 int finish_capture(const xp_capture *capture, int status)
 {
-  if (!capture->partial) {
+  if (!capture->partial && capture->note_count == 0) {
     return status;
   }
   fflush(stdout);
+  for (size_t i = 0; i < capture->note_count; i++) {
+    complain("warning: ", capture->notes[i]);
+  }
+  if (!capture->partial) {
+    return status;
+  }
   for (size_t i = 0; i < capture->host_count; i++) {
     if (capture->hosts[i].status != XP_FILE_OK) {
       complain_of_file(capture->hosts[i].path, capture->hosts[i].problem);

@@ -17,6 +17,9 @@ void xp_warn(xp_analysis *an, const char *format, ...)
 
 static void check_files(xp_analysis *an)
 {
+  for (size_t i = 0; i < an->capture->note_count; i++) {
+    xp_warn(an, "%.*s", XP_STR_ARG(an->capture->notes[i]));
+  }
   for (size_t h = 0; h < an->capture->host_count; h++) {
     const xp_host *host = &an->capture->hosts[h];
     if (host->status != XP_FILE_OK) {

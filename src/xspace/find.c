@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -36,6 +37,18 @@ static bool note_memory(search *s, const void *pointer)
 {
   s->out_of_memory |= pointer == NULL;
   return pointer != NULL;
+}
+
+/* Notes something that might have been a capture. */
+static void skip(search *s, xp_str path, const char *why)
+{
+  enum { SHOWN = 200 };
+  if (s->list->skipped++ == 0) {
+    xp_str cut = xp_str_take(path, SHOWN);
+    s->list->first_skipped =
+        xp_arena_format(s->arena, "%.*s%s: %s", XP_STR_ARG(cut), cut.len < path.len ? ".." : "", why);
+    note_memory(s, s->list->first_skipped.ptr);
+  }
 }
 
 static xp_str last_component(xp_str path)
@@ -93,9 +106,38 @@ static void add_file(search *s, xp_run *run, size_t *room, xp_str path, const st
   }
 }
 
+static xp_str without_packing(xp_str path)
+{
+  size_t ending = xp_str_ends(path, ".gz") ? 3 : xp_str_ends(path, ".zst") ? 4 : 0;
+  return xp_str_take(path, path.len - ending);
+}
+
+/* Copies of one file lie together, the unpacked one first. */
 static int by_name(const void *a, const void *b)
 {
-  return xp_str_cmp(*(const xp_str *)a, *(const xp_str *)b);
+  xp_str x = *(const xp_str *)a, y = *(const xp_str *)b;
+  int order = xp_str_cmp(without_packing(x), without_packing(y));
+  return order != 0 ? order : xp_str_cmp(x, y);
+}
+
+/* The same capture twice would be two hosts, and every number doubled. */
+static void set_copies_aside(search *s, xp_run *run)
+{
+  size_t kept = 1, room = 0;
+  for (size_t i = 1; i < run->file_count; i++) {
+    xp_str path = run->files[i];
+    if (!xp_str_eq(without_packing(path), without_packing(run->files[kept - 1]))) {
+      run->files[kept++] = path;
+      continue;
+    }
+    xp_str *copies = xp_arena_grow(s->arena, run->copies, run->copy_count, &room, sizeof *copies);
+    if (!note_memory(s, copies)) {
+      return;
+    }
+    run->copies = copies;
+    copies[run->copy_count++] = path;
+  }
+  run->file_count = kept;
 }
 
 static void read_entries(search *s, DIR *dir, xp_str path)
@@ -109,11 +151,17 @@ static void read_entries(search *s, DIR *dir, xp_str path)
     const char *slash = path.ptr[path.len - 1] == '/' ? "" : "/";
     xp_str child = xp_arena_format(s->arena, "%s%s%s", path.ptr, slash, e->d_name);
     struct stat st;
-    if (!note_memory(s, child.ptr) || stat(child.ptr, &st) != 0) {
+    if (!note_memory(s, child.ptr)) {
       continue;
     }
-    if (S_ISDIR(st.st_mode)) {
+    if (stat(child.ptr, &st) != 0) {
+      if (errno != ENOENT || is_capture_name(child)) { /* else a link to nothing */
+        skip(s, child, strerror(errno));
+      }
+    } else if (S_ISDIR(st.st_mode)) {
       add_directory(s, child);
+    } else if (is_capture_name(child) && !S_ISREG(st.st_mode)) {
+      skip(s, child, "not a plain file; to read it, give it as PATH");
     } else if (is_capture_name(child)) {
       run = run == NULL ? add_run(s, path) : run;
       if (run != NULL) {
@@ -123,20 +171,23 @@ static void read_entries(search *s, DIR *dir, xp_str path)
   }
   if (run != NULL && run->file_count > 0) {
     qsort(run->files, run->file_count, sizeof *run->files, by_name);
+    set_copies_aside(s, run);
   }
 }
 
 static void visit(search *s, xp_str path)
 {
   struct stat st;
-  if (stat(path.ptr, &st) != 0 || is_seen(s, &st)) {
+  if (stat(path.ptr, &st) == 0 && is_seen(s, &st)) {
     return;
   }
   DIR *dir = opendir(path.ptr);
-  if (dir != NULL) {
-    read_entries(s, dir, path);
-    closedir(dir);
+  if (dir == NULL) {
+    skip(s, path, strerror(errno));
+    return;
   }
+  read_entries(s, dir, path);
+  closedir(dir);
 }
 
 /* "2026_07_23_10_26_06" */
@@ -213,11 +264,16 @@ xp_status xp_find_runs(const char *path, xp_arena *arena, xp_run_list *list, xp_
     return xp_fail(err, XP_ERR_MEMORY, "%s: out of memory while searching it", path);
   }
   if (list->run_count == 0) {
+    char skipped[512] = "";
+    if (list->skipped > 0) {
+      snprintf(skipped, sizeof skipped, " (%zu could not be looked at: %.*s%s)", list->skipped,
+               XP_STR_ARG(list->first_skipped), list->skipped > 1 ? ", .." : "");
+    }
     return xp_fail(
         err, XP_ERR_EMPTY,
-        "%s: no file *.xplane.pb in %zu director%s below it; give a capture, or a log directory that the profiler "
+        "%s: no file *.xplane.pb in %zu director%s below it%s; give a capture, or a log directory that the profiler "
         "has written to",
-        path, s.next, s.next == 1 ? "y" : "ies");
+        path, s.next, s.next == 1 ? "y" : "ies", skipped);
   }
   return XP_OK;
 }

@@ -87,6 +87,23 @@ static void open_file(xp_loader *loader, xp_host_draft *draft, xp_str path)
   xp_host_problem(draft, kind, why.status, text);
 }
 
+/* What the search left out, in sentences. */
+static void note_search(xp_loader *loader, const xp_run_list *list, const xp_run *run)
+{
+  xp_capture *capture = &loader->capture;
+  capture->notes = xp_arena_array(capture->arena, run->copy_count + 1, sizeof *capture->notes);
+  for (size_t i = 0; i < run->copy_count; i++) {
+    capture->notes[capture->note_count++] = xp_arena_format(
+        capture->arena, "%.*s was left out: by its name a packed copy of a file beside it, which was read",
+        XP_STR_ARG(run->copies[i]));
+  }
+  if (list->skipped > 0) {
+    capture->notes[capture->note_count++] = xp_arena_format(
+        capture->arena, "the search for captures could not look at %zu %s: %.*s%s", list->skipped,
+        list->skipped == 1 ? "entry" : "entries", XP_STR_ARG(list->first_skipped), list->skipped > 1 ? ", .." : "");
+  }
+}
+
 xp_status xp_hosts_open(xp_loader *loader, const char *path, xp_error *err)
 {
   xp_capture *capture = &loader->capture;
@@ -100,6 +117,7 @@ xp_status xp_hosts_open(xp_loader *loader, const char *path, xp_error *err)
     if (status != XP_OK) {
       return status;
     }
+    note_search(loader, &list, run);
   }
   capture->run = run_name(run, path);
   capture->hosts = xp_arena_array(capture->arena, run->file_count, sizeof *capture->hosts);

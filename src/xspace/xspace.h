@@ -136,6 +136,8 @@ struct xp_capture {
   xp_str run;     /* name of the run directory, empty for a single file */
   xp_host *hosts; /* also those that could not be read */
   size_t host_count;
+  xp_str *notes; /* what the search for files left out, sentences */
+  size_t note_count;
   uint64_t events;       /* of all hosts */
   bool has_session;      /* of at least one host */
   int64_t start_unix_ns; /* 0 if unknown */

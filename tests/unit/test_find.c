@@ -170,6 +170,59 @@ static void one_host_can_be_chosen(void **state)
   xp_capture_free(capture);
 }
 
+static void a_pipe_in_a_directory_is_skipped_and_told(void **state)
+{
+  (void)state;
+  xp_run_list list;
+  xp_error err;
+  mkdir(at("pipes"), 0777);
+  assert_int_equal(mkfifo(at("pipes/f.xplane.pb"), 0666), 0);
+  assert_int_equal(xp_find_runs(at("pipes"), arena, &list, &err), XP_ERR_EMPTY);
+  assert_contains(err.text, "pipes/f.xplane.pb: not a plain file");
+  put("pipes/g.xplane.pb", 0);
+  assert_int_equal(xp_find_runs(at("pipes"), arena, &list, &err), XP_OK);
+  assert_int_equal(list.runs[0].file_count, 1);
+  assert_int_equal(list.skipped, 1);
+}
+
+static void of_packed_copies_the_unpacked_file_is_taken(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"a.xplane.pb.zst", "a.xplane.pb.gz", "b.xplane.pb.gz",         "c.xplane.pb.zst",
+                                      "c.xplane.pb",     "c.xplane.pb.gz", "c.xplane.pb-1.xplane.pb"};
+  static const char *const kept[] = {"/a.xplane.pb.gz", "/b.xplane.pb.gz", "/c.xplane.pb", "/c.xplane.pb-1.xplane.pb"};
+  xp_run_list list;
+  xp_error err;
+  mkdir(at("copies"), 0777);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    put(xp_arena_format(arena, "copies/%s", names[i]).ptr, 0);
+  }
+  assert_int_equal(xp_find_runs(at("copies"), arena, &list, &err), XP_OK);
+  assert_int_equal(list.runs[0].file_count, 4);
+  for (size_t i = 0; i < 4; i++) {
+    assert_true(xp_str_ends(list.runs[0].files[i], kept[i]));
+  }
+  assert_int_equal(list.runs[0].copy_count, 3);
+  xp_capture *capture;
+  assert_int_equal(xp_capture_load(at("copies"), NULL, &capture, &err), XP_OK);
+  assert_int_equal(capture->note_count, 3);
+  assert_true(xp_str_find_text(capture->notes[0], "a.xplane.pb.zst was left out") < capture->notes[0].len);
+  xp_capture_free(capture);
+}
+
+static void what_cannot_be_entered_is_told(void **state)
+{
+  (void)state;
+  xp_run_list list;
+  xp_error err;
+  mkdir(at("loops"), 0777);
+  assert_int_equal(symlink("self", at("loops/self")), 0);
+  assert_int_equal(symlink("nothing", at("loops/dangling")), 0);
+  assert_int_equal(xp_find_runs(at("loops"), arena, &list, &err), XP_ERR_EMPTY);
+  assert_contains(err.text, "1 could not be looked at");
+  assert_contains(err.text, "loops/self: ");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -182,6 +235,9 @@ int main(void)
       cmocka_unit_test(the_newest_run_is_loaded_unless_one_is_named),
       cmocka_unit_test(an_unknown_run_or_host_is_answered_with_the_names),
       cmocka_unit_test(one_host_can_be_chosen),
+      cmocka_unit_test(a_pipe_in_a_directory_is_skipped_and_told),
+      cmocka_unit_test(of_packed_copies_the_unpacked_file_is_taken),
+      cmocka_unit_test(what_cannot_be_entered_is_told),
   };
   return cmocka_run_group_tests(tests, make_tree, remove_tree);
 }
