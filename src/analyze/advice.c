@@ -150,10 +150,9 @@ static void advise_trigger(xp_analysis *an, const group *g)
   double share = share_of_run(an->reading, g->ps);
   if (g->row.trigger == XP_TRIGGER_VALUE_REQUEST) {
     advise(an, share,
-           xp_text(an,
-                   "Avoid the reads%.*s (.item(), .nonzero(), .cpu(), float(), printing a tensor): keep the value on "
-                   "the device.",
-                   XP_STR_ARG(where)),
+           xp_text(an, "Avoid the reads%.*s (%s): keep the value on the device.", XP_STR_ARG(where),
+                   an->threads.torch ? ".item(), .nonzero(), .cpu(), float(), printing a tensor"
+                                     : "float(), np.asarray(), jax.device_get(), printing an array"),
            seen(an, g, xp_text(an, "after a value was read back%.*s", XP_STR_ARG(where))));
   } else {
     advise(an, share,

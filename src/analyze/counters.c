@@ -1,7 +1,7 @@
 /* Counting compiles, executes, reads, uploads and syncs: exact, free, and the first thing to read.
  *
- * Nested events of one kind count once, the outermost.  An execute belongs to the scope and step in which it was asked
- * for, however late the pool thread got to it.
+ * Nested events of one kind count once, the outermost, on whatever thread the inner ones run.  An execute belongs to
+ * the scope and step in which it was asked for, however late the pool thread got to it.
  */
 #include "analyze/internal.h"
 
@@ -48,10 +48,32 @@ static void count_execute(counting *c, uint32_t launch)
   count_at(c, XP_EXECUTES, thread, entry, l->asked_ps);
 }
 
+static bool is_upload(const xp_thread *t, uint32_t entry)
+{
+  return (t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] == XP_CAUSE_UPLOAD;
+}
+
+/* An upload that another one handed to this thread.  Whether a pool thread or the caller itself does the second half
+ * is chance. */
+static bool was_handed_over(const counting *c, const xp_thread *t, uint32_t entry)
+{
+  int64_t from;
+  const xp_producer *p = xp_links_asker(&c->an->links, t, xp_entry_start(t, entry), entry, &from);
+  if (!p) {
+    return false;
+  }
+  const xp_thread *giver = &c->an->threads.threads[p->thread];
+  uint32_t e = xp_thread_innermost(giver, p->time_ps);
+  while (e != XP_NONE && !is_upload(giver, e)) {
+    e = giver->parent[e];
+  }
+  return e != XP_NONE;
+}
+
 static bool counts(const counting *c, int counter, const xp_thread *t, uint32_t entry, uint32_t name_flags)
 {
   if (counter == XP_UPLOADS && !c->flags[counter]) {
-    return (t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] == XP_CAUSE_UPLOAD;
+    return is_upload(t, entry) && !was_handed_over(c, t, entry);
   }
   return (name_flags & c->flags[counter]) != 0;
 }

@@ -90,6 +90,7 @@ static const xp_name_pattern patterns[] = {
     {"ExecuteReplicated.__call__", XP_CAUSE_DISPATCH, 0},
     /* no class of their own */
     {"PjitFunction(*", XP_CAUSE_COUNT, XP_NAME_PJIT},
+    {"shard_args", XP_CAUSE_COUNT, XP_NAME_QUALIFIED}, /* JAX's own, part of a call */
     {"ThreadpoolListener::Record", XP_CAUSE_COUNT, XP_NAME_RECORD},
     {"ThreadpoolListener::StartRegion", XP_CAUSE_COUNT, XP_NAME_REGION},
     {"ThreadpoolListener::StopRegion", XP_CAUSE_COUNT, XP_NAME_REGION_END},

@@ -59,9 +59,8 @@ static const xp_producer *consumed(const xp_links *links, const xp_thread *t, in
   return NULL;
 }
 
-/* Whoever made thread t do what it does at a time: another thread, and since when t did it. */
-static const xp_producer *asker(const xp_links *links, const xp_thread *t, int64_t time_ps, uint32_t entry,
-                                int64_t *from_ps)
+const xp_producer *xp_links_asker(const xp_links *links, const xp_thread *t, int64_t time_ps, uint32_t entry,
+                                  int64_t *from_ps)
 {
   const xp_region *region = xp_thread_region(t, time_ps);
   if (region) {
@@ -87,8 +86,9 @@ static void follow(const xp_links *links, xp_launch *launch)
     xp_hop *hop = &hops[launch->hop_count++];
     *hop = (xp_hop){thread, INT64_MIN};
     int64_t from;
-    const xp_producer *p =
-        launch->hop_count < XP_MAX_HOPS ? asker(links, &links->threads->threads[thread], time, entry, &from) : NULL;
+    const xp_producer *p = launch->hop_count < XP_MAX_HOPS
+                               ? xp_links_asker(links, &links->threads->threads[thread], time, entry, &from)
+                               : NULL;
     if (!p) {
       break;
     }

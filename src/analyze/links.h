@@ -91,6 +91,11 @@ int64_t xp_links_wait_end(const xp_links *links, uint32_t host, uint64_t run_id,
  */
 uint32_t xp_links_by_correlation(xp_links *links, uint32_t host, uint64_t correlation_id);
 
+/* Whoever made thread t do what it does at a time, inside an entry (XP_NONE: whatever is open then): an event of
+ * another thread, and since when t did it; NULL if nobody is known. */
+const xp_producer *xp_links_asker(const xp_links *links, const xp_thread *t, int64_t time_ps, uint32_t entry,
+                                  int64_t *from_ps);
+
 /* The launch of the execute event around an entry of a thread, or of the entry itself. */
 uint32_t xp_links_around(xp_links *links, uint32_t thread, uint32_t entry);
 

@@ -146,6 +146,35 @@ static void jax_uploads_are_outermost_upload_events(void **state)
   assert_string_equal(totals_of(s), "uploads 2");
 }
 
+/* "python" uploads from 10 to 50 us and hands a task to the pool at handed_us; the pool thread uploads in it. */
+static void upload_on_pool_thread(story *s, int64_t handed_us)
+{
+  thread(s, "python");
+  event(s, "DevicePut", 10, 50);
+  event(s, "ThreadpoolListener::Record", handed_us, handed_us);
+  produce(s, 15, 7);
+  line(s, "pool");
+  event(s, "ThreadpoolListener::StartRegion", 70, 70);
+  consume(s, 15, 7);
+  event(s, "H2D Dispatch", 75, 90);
+  event(s, "ThreadpoolListener::StopRegion", 95, 95);
+  read_story(s);
+}
+
+static void the_half_of_an_upload_that_a_pool_thread_does_is_not_another_one(void **state)
+{
+  story *s = *state;
+  upload_on_pool_thread(s, 30);
+  assert_string_equal(totals_of(s), "uploads 1");
+}
+
+static void an_upload_on_a_pool_thread_counts_when_no_upload_asked_for_it(void **state)
+{
+  story *s = *state;
+  upload_on_pool_thread(s, 60);
+  assert_string_equal(totals_of(s), "uploads 2");
+}
+
 static void jax_reads_are_arrays_that_become_numpy(void **state)
 {
   story *s = *state;
@@ -502,6 +531,8 @@ int main(void)
       STORY(jax_compiles_are_those_of_the_back_end),
       STORY(without_them_jax_compiles_are_those_of_the_client),
       STORY(jax_uploads_are_outermost_upload_events),
+      STORY(the_half_of_an_upload_that_a_pool_thread_does_is_not_another_one),
+      STORY(an_upload_on_a_pool_thread_counts_when_no_upload_asked_for_it),
       STORY(jax_reads_are_arrays_that_become_numpy),
       STORY(without_them_jax_reads_are_outermost_literals),
       STORY(jax_executes_are_run_ids_that_were_launched),
