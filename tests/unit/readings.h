@@ -104,6 +104,19 @@ static inline void with(story *s, const char *stat, int64_t value)
   xp_plane_writer_int(s->plane, xp_plane_writer_stat(s->plane, xp_str_c(stat)), value);
 }
 
+/* The event hands something over, or takes it: the flow ids of the profiler. */
+static inline void produce(story *s, int64_t type, int64_t id)
+{
+  with(s, "_pt", type);
+  with(s, "_p", id);
+}
+
+static inline void consume(story *s, int64_t type, int64_t id)
+{
+  with(s, "_ct", type);
+  with(s, "_c", id);
+}
+
 static inline void with_text(story *s, const char *stat, const char *value)
 {
   xp_plane_writer_text(s->plane, xp_plane_writer_stat(s->plane, xp_str_c(stat)), xp_str_c(value));

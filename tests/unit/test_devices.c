@@ -144,16 +144,13 @@ static void an_op_of_xla_cpu_goes_on_until_its_marker(void **state)
   thread(s, "tf_XLAEigen/1");
   op(s, "dot.1", 7, 10, 20);
   event(s, "end: dot.1", 50, 51);
-  with(s, "_ct", 0);
-  with(s, "_c", 7);
+  consume(s, 0, 7);
   op(s, "add.1", 8, 60, 70);
   event(s, "end: add.1", 65, 66); /* before its own end */
-  with(s, "_ct", 0);
-  with(s, "_c", 8);
+  consume(s, 0, 8);
   op(s, "mul.1", 9, 80, 90);
   event(s, "end: dot.1", 95, 96); /* of another op */
-  with(s, "_ct", 0);
-  with(s, "_c", 9);
+  consume(s, 0, 9);
   read_story(s);
   assert_str(s->reading->devices[0].name, "CPU:0");
   assert_int_equal(s->reading->devices[0].busy_ps, US(40 + 10 + 10));

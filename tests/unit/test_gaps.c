@@ -445,14 +445,12 @@ static void before_the_hand_over_the_thread_that_asked_is_looked_at(void **state
   step(s, "train", 1, 0, 200);
   event(s, "watermark", 30, 60);
   event(s, "ThreadpoolListener::Record", 70, 70);
-  with(s, "_pt", 15);
-  with(s, "_p", 5);
+  produce(s, 15, 5);
   event(s, "backend_compile", 85, 200); /* of no interest: the pool thread holds the chain */
   line(s, "tf_pool/1");
   event(s, "H2D Dispatch", 20, 75); /* nor is what the pool thread did before */
   event(s, "ThreadpoolListener::StartRegion", 80, 80);
-  with(s, "_ct", 15);
-  with(s, "_c", 5);
+  consume(s, 15, 5);
   event(s, "Something::Slow", 80, 100);
   call(s, 2, 100, 110);
   event(s, "ThreadpoolListener::StopRegion", 112, 112);
@@ -500,12 +498,10 @@ static void a_copy_leads_back_through_its_pool_task_to_the_thread_that_asked(voi
   thread(s, "python");
   event(s, "DevicePut", 30, 95);
   event(s, "ThreadpoolListener::Record", 90, 90);
-  with(s, "_pt", 15);
-  with(s, "_p", 5);
+  produce(s, 15, 5);
   line(s, "tf_pjrt_thread_pool/1");
   event(s, "ThreadpoolListener::StartRegion", 97, 97);
-  with(s, "_ct", 15);
-  with(s, "_c", 5);
+  consume(s, 15, 5);
   event(s, "BufferSequencingEvent::Execute", 98, 108);
   event(s, "ThreadpoolListener::StopRegion", 109, 109);
   line(s, "Host Threads/77");

@@ -44,18 +44,6 @@ static const char *times_of(story *s, const linked *l, uint32_t launch)
   return WORDS(s, "%s..%s, asked at %s", us_of(s, x->start_ps), us_of(s, x->return_ps), us_of(s, x->asked_ps));
 }
 
-static void produce(story *s, int64_t type, int64_t id)
-{
-  with(s, "_pt", type);
-  with(s, "_p", id);
-}
-
-static void consume(story *s, int64_t type, int64_t id)
-{
-  with(s, "_ct", type);
-  with(s, "_c", id);
-}
-
 /* A task is handed to the thread pool. */
 static void hand_over(story *s, int64_t id, int64_t at_us)
 {

@@ -349,13 +349,11 @@ static void a_hand_over_keeps_the_step_in_which_it_was_made(void **state)
   thread(s, "python");
   step(s, "train", 1, 0, 50);
   event(s, "ThreadpoolListener::Record", 40, 40);
-  with(s, "_pt", 15);
-  with(s, "_p", 5);
+  produce(s, 15, 5);
   step(s, "train", 2, 50, 100);
   line(s, "pool");
   event(s, "ThreadpoolListener::StartRegion", 60, 60);
-  with(s, "_ct", 15);
-  with(s, "_c", 5);
+  consume(s, 15, 5);
   call(s, 1, 61, 63);
   event(s, "ThreadpoolListener::StopRegion", 64, 64);
   read_story(s);
