@@ -29,8 +29,17 @@ void xp_causes_json(const xp_view *view, xp_json *json)
 
 /* ---- text: gaps inside the window */
 
-static void add_cause(const xp_view *view, xp_table *table, const xp_cause_row *row)
+/* The rows of causes that are shown, by index. */
+typedef struct {
+  const xp_view *view;
+  size_t *shown, count;
+} cause_list;
+
+static void add_cause(const void *context, xp_table *table, size_t i)
 {
+  const cause_list *list = context;
+  const xp_view *view = list->view;
+  const xp_cause_row *row = &view->reading->causes[list->shown[i]];
   xp_table_int(table, row->ps);
   xp_table_real(table, row->share);
   xp_table_int(table, (int64_t)row->gaps);
@@ -41,7 +50,7 @@ static void add_cause(const xp_view *view, xp_table *table, const xp_cause_row *
   }
   xp_table_text(table, xp_str_c(xp_cause_name(row->cause)));
   xp_table_text(table, row->scope);
-  xp_table_text(table, xp_trigger_words(view->printer->arena, row->trigger, row->trigger_scope));
+  xp_table_text(table, xp_trigger_words(view->printer->scratch, row->trigger, row->trigger_scope));
 }
 
 /* One line for each cause in the rows that were shown. */
@@ -59,34 +68,38 @@ static void glossary(const xp_view *view, const bool seen[XP_CAUSE_COUNT])
 void xp_causes_text(const xp_view *view, size_t rows, double least_share)
 {
   static const xp_column columns[] = {
-      {"time", "", XP_COLUMN_TIME, 0, 0},   {"of idle", "", XP_COLUMN_SHARE, 0, 0},
-      {"gaps", "", XP_COLUMN_COUNT, 0, 0},  {"longest", "", XP_COLUMN_TIME, XP_DROP_NARROW, 0},
-      {"cause", "", XP_COLUMN_TEXT, 0, 10}, {"in", "", XP_COLUMN_TEXT, XP_HIDE_EMPTY, 12},
+      {"time", "", XP_COLUMN_TIME, 0, 0},
+      {"of idle", "", XP_COLUMN_SHARE, XP_DROP_LAST, 0},
+      {"gaps", "", XP_COLUMN_COUNT, XP_DROP_LAST, 0},
+      {"longest", "", XP_COLUMN_TIME, XP_DROP_NARROW, 0},
+      {"cause", "", XP_COLUMN_TEXT, 0, 10},
+      {"in", "", XP_COLUMN_TEXT, XP_HIDE_EMPTY, 12},
       {"after", "", XP_COLUMN_TEXT, 0, 16},
   };
   const xp_reading *r = view->reading;
-  size_t most = xp_print_rows(view->printer, rows, r->cause_count), shown = 0, left = 0;
+  size_t most = xp_print_rows(view->printer, rows, r->cause_count), left = 0;
   bool seen[XP_CAUSE_COUNT] = {false};
   int64_t rest = 0;
-  xp_table *table = xp_table_create(view->printer, columns, sizeof columns / sizeof columns[0]);
+  cause_list list = {view, xp_arena_array(view->printer->arena, most, sizeof *list.shown), 0};
   for (size_t i = 0; i < r->cause_count; i++) {
     const xp_cause_row *row = &r->causes[i];
     if (row->where != XP_WHERE_INSIDE) {
       continue;
     }
-    if (shown < most && (shown == 0 || row->share >= least_share)) {
-      add_cause(view, table, row);
+    if (list.count < most && (list.count == 0 || row->share >= least_share)) {
+      list.shown[list.count++] = i;
       seen[row->cause] = true;
-      shown++;
     } else {
       rest += row->ps;
       left++;
     }
   }
-  if (shown == 0) {
+  if (list.count == 0) {
     xp_print_line(view->printer, "  ", "The devices never waited between their first and their last work.");
     return;
   }
+  xp_table *table = xp_table_create(view->printer, columns, sizeof columns / sizeof columns[0]);
+  xp_table_rows(table, list.count, add_cause, &list);
   xp_table_print(table, 2);
   xp_view_rest(view, left, "row", rest);
   glossary(view, seen);
@@ -96,18 +109,27 @@ void xp_causes_text(const xp_view *view, size_t rows, double least_share)
 
 static xp_str edge_cause(const xp_view *view, const xp_gap *gap)
 {
-  bool counts = gap->ranked && gap->cause != XP_CAUSE_PROFILER;
-  return xp_arena_format(view->printer->arena, "%s%s", xp_cause_name(gap->cause), counts ? "" : ", not ranked");
+  return xp_arena_format(view->printer->scratch, "%s%s", xp_cause_name(gap->cause),
+                         xp_edge_counts(gap) ? "" : ", not ranked");
 }
 
-static void add_edge(const xp_view *view, xp_table *table, const xp_gap *gap)
+typedef struct {
+  const xp_view *view;
+  const xp_gap **gaps;
+} edge_list;
+
+static void add_edge(const void *context, xp_table *table, size_t row)
 {
+  const edge_list *list = context;
+  const xp_view *view = list->view;
+  const xp_gap *gap = list->gaps[row];
+  bool narrow = view->printer->width < 60, before = gap->where == XP_WHERE_LEAD_IN;
   const xp_device *device = &view->reading->devices[gap->device];
   xp_table_text(table, xp_view_host(view, device->host));
   xp_table_text(table, device->name);
-  xp_table_text(table, xp_str_c(gap->where == XP_WHERE_LEAD_IN ? "before first" : "after last"));
+  xp_table_text(table, xp_str_c(before ? narrow ? "before" : "before first" : narrow ? "after" : "after last"));
   xp_table_int(table, gap->dur_ps);
-  if (device->session_ps > 0 && gap->ranked && gap->cause != XP_CAUSE_PROFILER) {
+  if (device->session_ps > 0 && xp_edge_counts(gap)) {
     xp_table_real(table, (double)gap->dur_ps / (double)device->session_ps);
   } else {
     xp_table_none(table);
@@ -123,18 +145,17 @@ void xp_edges_text(const xp_view *view, size_t rows)
       {"device", "", XP_COLUMN_TEXT, 0, 8},
       {"work", "", XP_COLUMN_TEXT, 0, 12},
       {"time", "", XP_COLUMN_TIME, 0, 0},
-      {"of session", "", XP_COLUMN_SHARE, 0, 0},
+      {"of session", "", XP_COLUMN_SHARE, XP_DROP_LAST, 0},
       {"cause", "", XP_COLUMN_TEXT, 0, 19},
-      {"in", "", XP_COLUMN_TEXT, XP_HIDE_EMPTY, 8},
+      {"in", "", XP_COLUMN_TEXT, XP_HIDE_EMPTY | XP_DROP_LAST, 8},
   };
   size_t edges;
   int64_t rest = 0;
   const xp_gap **sorted = xp_gaps_by_length(view, true, &edges);
   size_t shown = xp_print_rows(view->printer, rows, edges);
   xp_table *table = xp_table_create(view->printer, columns, sizeof columns / sizeof columns[0]);
-  for (size_t i = 0; i < shown; i++) {
-    add_edge(view, table, sorted[i]);
-  }
+  const edge_list list = {view, sorted};
+  xp_table_rows(table, shown, add_edge, &list);
   for (size_t i = shown; i < edges; i++) {
     rest += sorted[i]->dur_ps;
   }

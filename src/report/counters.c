@@ -95,11 +95,26 @@ void xp_counters_json(const xp_view *view, xp_json *json)
 
 /* ---- text and CSV */
 
-static const xp_column scope_columns[] = {
-    {"scope", "scope", XP_COLUMN_TEXT, 0, 16},       {"compiles", "compiles", XP_COLUMN_COUNT, 0, 0},
-    {"executes", "executes", XP_COLUMN_COUNT, 0, 0}, {"reads", "reads", XP_COLUMN_COUNT, 0, 0},
-    {"uploads", "uploads", XP_COLUMN_COUNT, 0, 0},   {"syncs", "syncs", XP_COLUMN_COUNT, 0, 0},
-};
+enum { NARROW = 60, COLUMNS = 1 + XP_COUNTER_COUNT };
+
+static bool is_narrow(const xp_view *view)
+{
+  return view->printer->form == XP_FORM_TEXT && view->printer->width < NARROW;
+}
+
+/* A table with a column for each counter behind the first; titles are short where their names take too much room. */
+static xp_table *counter_table(const xp_view *view, xp_column columns[COLUMNS], xp_column first, xp_column_kind kind)
+{
+  static const char *const short_titles[XP_COUNTER_COUNT] = {"comp", "exec", "read", "upl", "sync"};
+  columns[0] = first;
+  for (int i = 0; i < XP_COUNTER_COUNT; i++) {
+    const char *name = xp_counter_name(i);
+    columns[1 + i] = (xp_column){is_narrow(view) ? short_titles[i] : name, name, kind, 0, 0};
+  }
+  return xp_table_create(view->printer, columns, COLUMNS);
+}
+
+static const xp_column scope_column = {"scope", "scope", XP_COLUMN_TEXT, 0, 16};
 
 static void add_counters(xp_table *table, const uint64_t counters[XP_COUNTER_COUNT])
 {
@@ -108,14 +123,21 @@ static void add_counters(xp_table *table, const uint64_t counters[XP_COUNTER_COU
   }
 }
 
+/* Text has words for the row without a scope. */
+static void add_scope(const void *context, xp_table *table, size_t row)
+{
+  const xp_view *view = context;
+  const xp_scope_counters *c = &view->reading->counters.by_scope[row];
+  bool csv = view->printer->form == XP_FORM_CSV;
+  xp_table_text(table, c->scope.len > 0 || csv ? c->scope : xp_str_c("(in no scope or step)"));
+  add_counters(table, c->counters);
+}
+
 void xp_counters_csv(const xp_view *view)
 {
-  const xp_counters *c = &view->reading->counters;
-  xp_table *table = xp_table_create(view->printer, scope_columns, 6);
-  for (size_t i = 0; i < c->by_scope_count; i++) {
-    xp_table_text(table, c->by_scope[i].scope);
-    add_counters(table, c->by_scope[i].counters);
-  }
+  xp_column columns[COLUMNS];
+  xp_table *table = counter_table(view, columns, scope_column, XP_COLUMN_COUNT);
+  xp_table_rows(table, view->reading->counters.by_scope_count, add_scope, view);
   xp_table_print(table, 0);
 }
 
@@ -123,14 +145,12 @@ void xp_scope_counters_text(const xp_view *view, size_t rows)
 {
   const xp_counters *c = &view->reading->counters;
   size_t shown = xp_print_rows(view->printer, rows, c->by_scope_count);
-  xp_table *table = xp_table_create(view->printer, scope_columns, 6);
+  xp_column columns[COLUMNS];
+  xp_table *table = counter_table(view, columns, scope_column, XP_COLUMN_COUNT);
   if (c->by_scope_count == 0) {
     return;
   }
-  for (size_t i = 0; i < shown; i++) {
-    xp_table_text(table, c->by_scope[i].scope.len > 0 ? c->by_scope[i].scope : xp_str_c("(in no scope or step)"));
-    add_counters(table, c->by_scope[i].counters);
-  }
+  xp_table_rows(table, shown, add_scope, view);
   xp_table_print(table, 2);
   xp_view_rest(view, c->by_scope_count - shown, "scope", -1);
 }
@@ -146,19 +166,15 @@ void xp_counters_heading(const xp_view *view)
 
 void xp_counter_line(const xp_view *view)
 {
-  static const xp_column columns[] = {
-      {"", "", XP_COLUMN_TEXT, 0, 14},        {"compiles", "", XP_COLUMN_RATE, 0, 0},
-      {"executes", "", XP_COLUMN_RATE, 0, 0}, {"reads", "", XP_COLUMN_RATE, 0, 0},
-      {"uploads", "", XP_COLUMN_RATE, 0, 0},  {"syncs", "", XP_COLUMN_RATE, 0, 0},
-  };
+  xp_column columns[COLUMNS];
   const xp_counters *c = &view->reading->counters;
-  xp_table *table = xp_table_create(view->printer, columns, 6);
-  xp_table_text(table, xp_str_c("whole session"));
+  xp_table *table = counter_table(view, columns, (xp_column){"", "", XP_COLUMN_TEXT, 0, 14}, XP_COLUMN_RATE);
+  xp_table_text(table, xp_str_c(is_narrow(view) ? "session" : "whole session"));
   for (int i = 0; i < XP_COUNTER_COUNT; i++) {
     xp_table_real(table, (double)c->totals[i]);
   }
   if (has_step_counts(view->reading)) {
-    xp_table_text(table, xp_str_c("mean of a step"));
+    xp_table_text(table, xp_str_c(is_narrow(view) ? "a step" : "mean of a step"));
     for (int i = 0; i < XP_COUNTER_COUNT; i++) {
       xp_table_real(table, per_step(c, i));
     }

@@ -178,7 +178,8 @@ static void row_text(rows *r, const xp_line *line, size_t event)
   xp_str length = untimed ? xp_str_c("-") : xp_format_time(r->printer->scratch, xp_event_dur(line, event));
   xp_str name = xp_text_printable(r->printer->scratch, xp_event_label(r->printer->scratch, xp_event_name(line, event)));
   xp_str words = args_text(r->printer->scratch, args, count);
-  size_t room = r->printer->width > 47 ? r->printer->width - 27 : 20, width = xp_text_width(name);
+  size_t before = (start.len > 14 ? start.len : 14) + 2 + (length.len > 9 ? length.len : 9) + 2;
+  size_t room = r->printer->width > before ? r->printer->width - before : 0, width = xp_text_width(name);
   name = xp_text_fit(r->printer->scratch, name, room);
   fprintf(out, "%14.*s  %9.*s  %.*s", XP_STR_ARG(start), XP_STR_ARG(length), XP_STR_ARG(name));
   if (words.len > 0 && width + 10 < room) {

@@ -105,23 +105,35 @@ static void rows_json(const xp_printer *printer, const xp_name_total *rows, size
   xp_json_finish(&json);
 }
 
+typedef struct {
+  const xp_printer *printer;
+  const xp_name_total *rows;
+} name_list;
+
+static void add_name(const void *context, xp_table *table, size_t i)
+{
+  const name_list *list = context;
+  const xp_name_total *row = &list->rows[i];
+  bool text = list->printer->form == XP_FORM_TEXT;
+  xp_table_text(table, text ? xp_event_label(list->printer->scratch, row->name) : row->name);
+  xp_table_int(table, (int64_t)row->count);
+  xp_table_int(table, row->total_ps);
+  xp_table_int(table, mean(row));
+  xp_table_int(table, row->min_ps);
+  xp_table_int(table, row->max_ps);
+}
+
 static void rows_table(const xp_printer *printer, const xp_name_total *rows, size_t shown)
 {
   static const xp_column columns[] = {{"name", "name", XP_COLUMN_TEXT, 0, 20},
                                       {"count", "count", XP_COLUMN_COUNT, 0, 0},
                                       {"total", "total_ps", XP_COLUMN_TIME, XP_OWN_UNITS, 0},
-                                      {"mean", "mean_ps", XP_COLUMN_TIME, XP_OWN_UNITS, 0},
+                                      {"mean", "mean_ps", XP_COLUMN_TIME, XP_OWN_UNITS | XP_DROP_LAST, 0},
                                       {"shortest", "min_ps", XP_COLUMN_TIME, XP_OWN_UNITS | XP_DROP_NARROW, 0},
-                                      {"longest", "max_ps", XP_COLUMN_TIME, XP_OWN_UNITS, 0}};
+                                      {"longest", "max_ps", XP_COLUMN_TIME, XP_OWN_UNITS | XP_DROP_LAST, 0}};
+  const name_list list = {printer, rows};
   xp_table *table = xp_table_create(printer, columns, 6);
-  for (size_t i = 0; i < shown; i++) {
-    xp_table_text(table, printer->form == XP_FORM_TEXT ? xp_event_label(printer->arena, rows[i].name) : rows[i].name);
-    xp_table_int(table, (int64_t)rows[i].count);
-    xp_table_int(table, rows[i].total_ps);
-    xp_table_int(table, mean(&rows[i]));
-    xp_table_int(table, rows[i].min_ps);
-    xp_table_int(table, rows[i].max_ps);
-  }
+  xp_table_rows(table, shown, add_name, &list);
   xp_table_print(table, 0);
 }
 

@@ -63,6 +63,20 @@ xp_str xp_format_time_in(xp_arena *arena, int64_t ps, xp_time_unit unit, int dec
   return xp_arena_format(arena, "%s%" PRIu64 ".%0*" PRIu64, sign, digits / scale, decimals, digits % scale);
 }
 
+xp_str xp_format_place_in(xp_arena *arena, int64_t ps, xp_time_unit unit, int decimals)
+{
+  xp_str plain = xp_format_time_in(arena, ps, unit, decimals);
+  size_t begin = xp_str_starts(plain, "-") ? 1 : 0, end = xp_str_find(plain, '.', 0);
+  char *text = xp_arena_array(arena, plain.len, 2), *out = text;
+  for (size_t i = 0; i < plain.len; i++) {
+    if (i > begin && i < end && (end - i) % 3 == 0) {
+      *out++ = ',';
+    }
+    *out++ = plain.ptr[i];
+  }
+  return xp_str_from(text, (size_t)(out - text));
+}
+
 xp_str xp_format_time(xp_arena *arena, int64_t ps)
 {
   if (ps == 0) {
@@ -171,10 +185,16 @@ static int64_t read_fraction(const char **text, int64_t unit)
   return ps;
 }
 
+/* A comma with digits before it and three behind it, as places have them. */
+static bool is_group(const char *start, const char *p)
+{
+  return *p == ',' && p > start && strspn(p + 1, "0123456789") == 3;
+}
+
 bool xp_parse_time(const char *text, int64_t *ps)
 {
   bool negative = *text == '-';
-  const char *start = text + (negative ? 1 : 0), *digits_end = start + strspn(start, "0123456789.");
+  const char *start = text + (negative ? 1 : 0), *digits_end = start + strspn(start, "0123456789.,");
   int unit = XP_UNIT_COUNT;
   for (int i = 0; i < XP_UNIT_COUNT; i++) {
     if (strcmp(digits_end, xp_unit_name((xp_time_unit)i)) == 0) {
@@ -183,7 +203,10 @@ bool xp_parse_time(const char *text, int64_t *ps)
   }
   int64_t whole = 0, fraction = 0;
   const char *p = start;
-  for (; *p >= '0' && *p <= '9'; p++) {
+  for (; (*p >= '0' && *p <= '9') || is_group(start, p); p++) {
+    if (*p == ',') {
+      continue;
+    }
     if (__builtin_mul_overflow(whole, 10, &whole) || __builtin_add_overflow(whole, *p - '0', &whole)) {
       return false;
     }

@@ -18,8 +18,11 @@ xp_time_unit xp_unit_for(int64_t ps);
 /* "211.6 ms", "2.32 ms", "830 ps", "0 s": the unit chosen for the value, three or four digits. */
 xp_str xp_format_time(xp_arena *arena, int64_t ps);
 
-/* The number alone, in a given unit with 0 to 3 decimals; a value that would round to zero shows as "<0.01". */
+/* The number alone, in a given unit with some decimals; a value that would round to zero shows as "<0.01". */
 xp_str xp_format_time_in(xp_arena *arena, int64_t ps, xp_time_unit unit, int decimals);
+
+/* The same for a place on an axis, with commas: "9,720.412". */
+xp_str xp_format_place_in(xp_arena *arena, int64_t ps, xp_time_unit unit, int decimals);
 
 /* "1,234,567" */
 xp_str xp_format_count(xp_arena *arena, uint64_t count);
@@ -40,8 +43,8 @@ xp_str xp_format_unix_ns(xp_arena *arena, int64_t unix_ns);
 /* "1 gap", "2,000 gaps": the plural gets an s. */
 xp_str xp_format_things(xp_arena *arena, uint64_t count, const char *thing);
 
-/* Reads "1.5ms", "200us", "3s", "12345ps", "0"; a number other than 0 needs its unit.  Negative times are allowed.
- * False if the text is no such time. */
+/* Reads "1.5ms", "200us", "3s", "12345ps", "9,720.412ms", "0"; a number other than 0 needs its unit.  Negative times
+ * are allowed. False if the text is no such time. */
 bool xp_parse_time(const char *text, int64_t *ps);
 
 #endif

@@ -1,6 +1,7 @@
 /* Single gaps, each as a short story: what happened, the parts, the work on both sides, the events that show it. */
 #include <stdlib.h>
 
+#include "report/extent.h"
 #include "report/format.h"
 #include "report/text.h"
 #include "report/view.h"
@@ -20,7 +21,11 @@ static int longer(const void *a, const void *b)
 const xp_gap **xp_gaps_by_length(const xp_view *view, bool edges_only, size_t *count)
 {
   const xp_reading *r = view->reading;
-  const xp_gap **gaps = xp_arena_array(view->printer->arena, r->gap_count, sizeof *gaps);
+  *count = 0;
+  for (size_t i = 0; i < r->gap_count; i++) {
+    *count += !edges_only || r->gaps[i].where != XP_WHERE_INSIDE;
+  }
+  const xp_gap **gaps = xp_arena_array(view->printer->arena, *count, sizeof *gaps);
   *count = 0;
   for (size_t i = 0; i < r->gap_count; i++) {
     if (!edges_only || r->gaps[i].where != XP_WHERE_INSIDE) {
@@ -33,11 +38,18 @@ const xp_gap **xp_gaps_by_length(const xp_view *view, bool edges_only, size_t *c
   return gaps;
 }
 
-/* Shares of gaps are of the idle time, those of lead-ins and tails of the session. */
-static double share_of(const xp_reading *r, const xp_gap *gap)
+/* ": 93 % of the idle time"; of lead-ins and tails ": 1.2 % of the session", nothing for those that are in no sum. */
+static xp_str share_words(const xp_view *view, const xp_gap *gap)
 {
-  int64_t whole = gap->where == XP_WHERE_INSIDE ? r->idle_ps : r->devices[gap->device].session_ps;
-  return whole > 0 ? (double)gap->dur_ps / (double)whole : 0;
+  const xp_reading *r = view->reading;
+  bool inside = gap->where == XP_WHERE_INSIDE;
+  int64_t whole = inside ? r->idle_ps : r->devices[gap->device].session_ps;
+  if (whole <= 0 || (!inside && !xp_edge_counts(gap))) {
+    return xp_str_c("");
+  }
+  xp_str share = xp_format_share(view->printer->scratch, (double)gap->dur_ps / (double)whole);
+  return xp_arena_format(view->printer->scratch, ": %.*s of the %s", XP_STR_ARG(share),
+                         inside ? "idle time" : "session");
 }
 
 /* ---- the parts */
@@ -94,33 +106,34 @@ static xp_str part_words(xp_arena *arena, const merged_part *m)
 
 static void part_line(const xp_view *view, int64_t ps, const char *cause, xp_str words)
 {
-  enum { TEXT_AT = INDENT + 10 + 2 + 15 };
-  xp_arena *arena = view->printer->arena;
+  enum { TEXT_AT = INDENT + 10 + 2 + 15, NARROW_TEXT_AT = INDENT + 10 + 2, NARROW = 60 };
+  xp_arena *arena = view->printer->scratch;
   xp_str time = xp_format_time(arena, ps);
   if (words.len == 0) {
     fprintf(view->printer->out, "%*s%10.*s  %s\n", INDENT, "", XP_STR_ARG(time), cause);
     return;
   }
   xp_str first = xp_arena_format(arena, "%*s%10.*s  %-15s", INDENT, "", XP_STR_ARG(time), cause);
-  xp_str rest = xp_arena_format(arena, "%*s", TEXT_AT, "");
+  xp_str rest = xp_arena_format(arena, "%*s", view->printer->width < NARROW ? NARROW_TEXT_AT : TEXT_AT, "");
   xp_text_wrap(view->printer->out, words, first.ptr, rest.ptr, view->printer->width);
 }
 
 static void parts(const xp_view *view, const xp_gap_details *d)
 {
   size_t count;
-  const merged_part *merged = merge_parts(view->printer->arena, d, &count);
+  const merged_part *merged = merge_parts(view->printer->scratch, d, &count);
   size_t shown = count <= PARTS_SHOWN + 1 ? count : PARTS_SHOWN;
   int64_t rest = 0;
   for (size_t i = 0; i < shown; i++) {
     part_line(view, merged[i].ps, xp_cause_name(merged[i].largest->cause),
-              part_words(view->printer->arena, &merged[i]));
+              part_words(view->printer->scratch, &merged[i]));
   }
   for (size_t i = shown; i < count; i++) {
     rest += merged[i].ps;
   }
   if (shown < count) {
-    part_line(view, rest, xp_arena_format(view->printer->arena, "%zu smaller parts", count - shown).ptr, xp_str_c(""));
+    part_line(view, rest, xp_arena_format(view->printer->scratch, "%zu smaller parts", count - shown).ptr,
+              xp_str_c(""));
   }
 }
 
@@ -130,16 +143,15 @@ static void title(const xp_view *view, size_t number, const xp_gap *gap, size_t 
 {
   static const char *const where[] = {"", ", before its first work", ", after its last work"};
   const xp_reading *r = view->reading;
-  xp_arena *arena = view->printer->arena;
-  xp_str length = xp_format_time(arena, gap->dur_ps), start = xp_format_time(arena, gap->start_ps);
-  xp_str share = xp_format_share(arena, share_of(r, gap));
+  xp_arena *arena = view->printer->scratch;
+  xp_str length = xp_format_time(arena, gap->dur_ps), start = xp_format_place(arena, gap->start_ps, gap->dur_ps);
+  xp_str share = share_words(view, gap);
   xp_str device = xp_text_printable(arena, r->devices[gap->device].name);
   xp_str host = xp_text_printable(arena, xp_view_host(view, r->devices[gap->device].host));
   xp_str step = gap->step == XP_NONE ? xp_str_c("") : xp_step_label(view, &r->steps[gap->step]);
-  xp_str text = xp_arena_format(arena, "%zu. %.*s on %.*s%s%.*s, from %.*s%s%s%.*s: %.*s of the %s", number,
-                                XP_STR_ARG(length), XP_STR_ARG(device), host.len > 0 ? " of " : "", XP_STR_ARG(host),
-                                XP_STR_ARG(start), where[gap->where], step.len > 0 ? ", step " : "", XP_STR_ARG(step),
-                                XP_STR_ARG(share), gap->where == XP_WHERE_INSIDE ? "idle time" : "session");
+  xp_str text = xp_arena_format(arena, "%zu. %.*s on %.*s%s%.*s, from %.*s%s%s%.*s%.*s", number, XP_STR_ARG(length),
+                                XP_STR_ARG(device), host.len > 0 ? " of " : "", XP_STR_ARG(host), XP_STR_ARG(start),
+                                where[gap->where], step.len > 0 ? ", step " : "", XP_STR_ARG(step), XP_STR_ARG(share));
   if (such > 1) {
     xp_str count = xp_format_things(arena, such, "such gap");
     text = xp_arena_format(arena, "%.*s (the longest of %.*s)", XP_STR_ARG(text), XP_STR_ARG(count));
@@ -172,9 +184,9 @@ static void row(const xp_view *view, const char *label, xp_str text)
 
 static void evidence(const xp_view *view, const xp_evidence *e)
 {
-  xp_arena *arena = view->printer->arena;
+  xp_arena *arena = view->printer->scratch;
   xp_str name = xp_text_fit(arena, xp_text_printable(arena, e->event), 60);
-  xp_str start = xp_format_time(arena, e->start_ps), length = xp_format_time(arena, e->dur_ps);
+  xp_str start = xp_format_place(arena, e->start_ps, e->dur_ps), length = xp_format_time(arena, e->dur_ps);
   xp_str thread = xp_text_printable(arena, e->thread);
   xp_str frame = xp_text_printable(arena, xp_str_skip(e->frame, xp_str_starts(e->frame, "$") ? 1 : 0));
   xp_str text = xp_arena_format(arena, "%.*s, %.*s long, from %.*s%s%.*s%s%.*s", XP_STR_ARG(name), XP_STR_ARG(length),
@@ -186,7 +198,7 @@ static void evidence(const xp_view *view, const xp_evidence *e)
 /* `such`: how many gaps this one stands for; 0: only for itself, with all its evidence. */
 static void detail(const xp_view *view, size_t number, const xp_gap *gap, size_t such)
 {
-  xp_arena *arena = view->printer->arena;
+  xp_arena *arena = view->printer->scratch;
   xp_gap_details d = xp_view_details(view, gap);
   title(view, number, gap, such);
   xp_print_text(view->printer, "     ", "     ", xp_gap_words(arena, gap));

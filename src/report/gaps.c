@@ -139,7 +139,7 @@ static const xp_column gap_columns[] = {
     {"length", "dur_ps", XP_COLUMN_TIME, 0, 0},
     {"cause", "cause", XP_COLUMN_TEXT, 0, 8},
     {"in", "scope", XP_COLUMN_TEXT, XP_HIDE_EMPTY, 10},
-    {"after", "", XP_COLUMN_TEXT, XP_ONLY_TEXT, 12},
+    {"after", "", XP_COLUMN_TEXT, XP_ONLY_TEXT | XP_DROP_LAST, 12},
     {"trigger", "trigger", XP_COLUMN_TEXT, XP_ONLY_CSV, 0},
     {"in", "trigger_scope", XP_COLUMN_TEXT, XP_ONLY_CSV, 0},
     {"step", "step", XP_COLUMN_TEXT, XP_HIDE_EMPTY | XP_DROP_NARROW, 8},
@@ -159,8 +159,17 @@ static xp_str after_words(xp_arena *arena, const xp_gap *gap)
   }
 }
 
-static void add_gap(const xp_view *view, xp_table *table, const xp_gap *gap)
+/* Gaps in the order in which they are listed; NULL: in that of the reading. */
+typedef struct {
+  const xp_view *view;
+  const xp_gap **gaps;
+} gap_list;
+
+static void add_gap(const void *context, xp_table *table, size_t row)
 {
+  const gap_list *list = context;
+  const xp_view *view = list->view;
+  const xp_gap *gap = list->gaps != NULL ? list->gaps[row] : &view->reading->gaps[row];
   const xp_reading *r = view->reading;
   const xp_device *device = &r->devices[gap->device];
   bool csv = view->printer->form == XP_FORM_CSV;
@@ -170,7 +179,7 @@ static void add_gap(const xp_view *view, xp_table *table, const xp_gap *gap)
   xp_table_int(table, gap->dur_ps);
   xp_table_text(table, xp_str_c(xp_cause_name(gap->cause)));
   xp_table_text(table, gap->scope);
-  xp_table_text(table, after_words(view->printer->arena, gap));
+  xp_table_text(table, after_words(view->printer->scratch, gap));
   xp_table_text(table, xp_str_c(xp_trigger_name(gap->trigger)));
   xp_table_text(table, gap->trigger_scope);
   xp_table_text(table, gap->step == XP_NONE ? xp_str_c("") : xp_step_label(view, &r->steps[gap->step]));
@@ -179,11 +188,9 @@ static void add_gap(const xp_view *view, xp_table *table, const xp_gap *gap)
 
 void xp_gaps_csv(const xp_view *view)
 {
-  const xp_reading *r = view->reading;
+  const gap_list list = {view, NULL};
   xp_table *table = xp_table_create(view->printer, gap_columns, sizeof gap_columns / sizeof gap_columns[0]);
-  for (size_t i = 0; i < r->gap_count; i++) {
-    add_gap(view, table, &r->gaps[i]);
-  }
+  xp_table_rows(table, view->reading->gap_count, add_gap, &list);
   xp_table_print(table, 0);
 }
 
@@ -211,13 +218,11 @@ static void list_text(const xp_view *view)
   if (count == 0) {
     return;
   }
+  const gap_list list = {view, sorted};
   xp_table *table = xp_table_create(view->printer, gap_columns, sizeof gap_columns / sizeof gap_columns[0]);
-  for (size_t i = 0; i < count; i++) {
-    if (i < shown) {
-      add_gap(view, table, sorted[i]);
-    } else {
-      rest += sorted[i]->dur_ps;
-    }
+  xp_table_rows(table, shown, add_gap, &list);
+  for (size_t i = shown; i < count; i++) {
+    rest += sorted[i]->dur_ps;
   }
   xp_print_heading(view->printer, "Gaps, longest first");
   xp_table_print(table, 2);

@@ -158,8 +158,8 @@ static void planes_table(const xp_view *view)
       {"events", "events", XP_COLUMN_COUNT, 0, 0},
       {"untimed", "untimed", XP_COLUMN_COUNT, XP_HIDE_EMPTY, 0},
       {"stray", "stray", XP_COLUMN_COUNT, XP_HIDE_EMPTY, 0},
-      {"first", "first_ps", XP_COLUMN_TIME, XP_ONE_UNIT, 0},
-      {"last", "last_ps", XP_COLUMN_TIME, XP_ONE_UNIT, 0},
+      {"first", "first_ps", XP_COLUMN_TIME, XP_ONE_UNIT | XP_DROP_LAST, 0},
+      {"last", "last_ps", XP_COLUMN_TIME, XP_ONE_UNIT | XP_DROP_LAST, 0},
   };
   const xp_capture *capture = view->reading->capture;
   xp_table *table = xp_table_create(view->printer, columns, sizeof columns / sizeof columns[0]);
@@ -232,8 +232,8 @@ static void lines_text(const xp_view *view)
       {"events", "events", XP_COLUMN_COUNT, 0, 0},
       {"untimed", "untimed", XP_COLUMN_COUNT, XP_HIDE_EMPTY, 0},
       {"stray", "stray", XP_COLUMN_COUNT, XP_HIDE_EMPTY, 0},
-      {"first", "first_ps", XP_COLUMN_TIME, XP_ONE_UNIT, 0},
-      {"last", "last_ps", XP_COLUMN_TIME, XP_ONE_UNIT, 0},
+      {"first", "first_ps", XP_COLUMN_TIME, XP_ONE_UNIT | XP_DROP_LAST, 0},
+      {"last", "last_ps", XP_COLUMN_TIME, XP_ONE_UNIT | XP_DROP_LAST, 0},
   };
   size_t count;
   const xp_line **lines = sorted_lines(view, &count);
@@ -295,7 +295,7 @@ static void session_text(const xp_view *view)
                   XP_STR_ARG(length), XP_STR_ARG(events));
   }
   if (capture->run.len > 0) {
-    xp_print_text(view->printer, "Run ", "    ", capture->run);
+    xp_print_exact(view->printer, "Run ", "    ", capture->run);
   }
 }
 

@@ -205,7 +205,7 @@ xp_str xp_metrics_words(xp_arena *arena, const xp_counters *counters, const xp_m
 void xp_metrics_text(const xp_printer *printer, const xp_counters *counters, const xp_metrics_report *report)
 {
   xp_print_heading(printer, "Held against the metrics report");
-  xp_print_text(printer, "  ", "  ", report->path);
+  xp_print_exact(printer, "  ", "  ", report->path);
   comparison_table(printer, counters, report);
   verdict_text(printer, counters, report);
   fallbacks_text(printer, report);
@@ -249,7 +249,7 @@ static void times_text(const xp_printer *printer, const xp_metrics_report *repor
 
 static void alone_text(const xp_printer *printer, const xp_metrics_report *report)
 {
-  xp_print_text(printer, "Metrics report ", "  ", report->path);
+  xp_print_exact(printer, "Metrics report ", "  ", report->path);
   xp_print_heading(printer, "Counters (since the program started, or the metrics were cleared)");
   comparison_table(printer, NULL, report);
   fallbacks_text(printer, report);

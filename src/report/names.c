@@ -37,9 +37,11 @@ void xp_names_json(const xp_view *view, xp_json *json)
 /* ---- tables */
 
 static const xp_column scope_columns[] = {
-    {"scope", "scope", XP_COLUMN_TEXT, 0, 20}, {"time", "ps", XP_COLUMN_TIME, 0, 0},
-    {"self", "self_ps", XP_COLUMN_TIME, 0, 0}, {"share", "share", XP_COLUMN_SHARE, 0, 0},
-    {"ops run", "ops", XP_COLUMN_COUNT, 0, 0},
+    {"scope", "scope", XP_COLUMN_TEXT, 0, 20},
+    {"time", "ps", XP_COLUMN_TIME, 0, 0},
+    {"self", "self_ps", XP_COLUMN_TIME, XP_DROP_LAST, 0},
+    {"share", "share", XP_COLUMN_SHARE, 0, 0},
+    {"ops run", "ops", XP_COLUMN_COUNT, XP_DROP_LAST, 0},
 };
 
 static double share_of_device(const xp_names *n, int64_t ps)
@@ -57,14 +59,38 @@ static xp_str tree_label(const xp_view *view, xp_str path)
       last = i + 1;
     }
   }
-  xp_str name = xp_text_printable(view->printer->arena, xp_str_skip(path, last));
+  xp_str name = xp_text_printable(view->printer->scratch, xp_str_skip(path, last));
   depth = depth < 8 ? depth : 8;
-  return xp_arena_format(view->printer->arena, "%*s%.*s", (int)(2 * depth), "", XP_STR_ARG(name));
+  return xp_arena_format(view->printer->scratch, "%*s%.*s", (int)(2 * depth), "", XP_STR_ARG(name));
 }
 
-static void add_scope(const xp_view *view, xp_table *table, xp_str label, const xp_scope_row *row)
+/* Rows of scopes; `shown`: their indices, NULL for all as they are. */
+typedef struct {
+  const xp_view *view;
+  const size_t *shown;
+  size_t count;
+} scope_list;
+
+/* Behind the rows of scopes: the time outside of all. */
+static void add_unnamed(const xp_names *n, xp_table *table)
 {
-  xp_table_text(table, label);
+  xp_table_text(table, xp_str_c("(in no scope)"));
+  xp_table_int(table, n->unnamed_ps);
+  xp_table_int(table, n->unnamed_ps);
+  xp_table_real(table, share_of_device(n, n->unnamed_ps));
+  xp_table_none(table);
+}
+
+static void add_scope(const void *context, xp_table *table, size_t i)
+{
+  const scope_list *list = context;
+  const xp_view *view = list->view;
+  if (i == list->count) {
+    add_unnamed(&view->reading->names, table);
+    return;
+  }
+  const xp_scope_row *row = &view->reading->names.scopes[list->shown != NULL ? list->shown[i] : i];
+  xp_table_text(table, list->shown != NULL ? tree_label(view, row->scope) : row->scope);
   xp_table_int(table, row->ps);
   xp_table_int(table, row->self_ps);
   xp_table_real(table, share_of_device(&view->reading->names, row->ps));
@@ -74,10 +100,9 @@ static void add_scope(const xp_view *view, xp_table *table, xp_str label, const 
 void xp_names_csv(const xp_view *view)
 {
   const xp_names *n = &view->reading->names;
+  const scope_list list = {view, NULL, n->scope_count};
   xp_table *table = xp_table_create(view->printer, scope_columns, 5);
-  for (size_t i = 0; i < n->scope_count; i++) {
-    add_scope(view, table, n->scopes[i].scope, &n->scopes[i]);
-  }
+  xp_table_rows(table, n->scope_count, add_scope, &list);
   xp_table_print(table, 0);
 }
 
@@ -109,27 +134,22 @@ static size_t depth_for(const xp_names *n, size_t rows)
 void xp_scopes_text(const xp_view *view, size_t rows, double least_share)
 {
   const xp_names *n = &view->reading->names;
-  size_t most = xp_print_rows(view->printer, rows, n->scope_count), depth = depth_for(n, most), shown = 0, hidden = 0;
+  size_t most = xp_print_rows(view->printer, rows, n->scope_count), depth = depth_for(n, most), hidden = 0;
+  size_t *shown = xp_arena_array(view->printer->arena, most, sizeof *shown);
   int64_t rest = 0;
-  xp_table *table = xp_table_create(view->printer, scope_columns, 5);
+  scope_list list = {view, shown, 0};
   for (size_t i = 0; i < n->scope_count; i++) {
     bool is_large = share_of_device(n, n->scopes[i].ps) >= least_share;
-    if (is_large && shown < most && !is_deep(n->scopes[i].scope, depth)) {
-      add_scope(view, table, tree_label(view, n->scopes[i].scope), &n->scopes[i]);
-      shown++;
+    if (is_large && list.count < most && !is_deep(n->scopes[i].scope, depth)) {
+      shown[list.count++] = i;
     } else {
       hidden++;
       rest += n->scopes[i].self_ps;
     }
   }
-  if (n->unnamed_ps > 0) {
-    xp_table_text(table, xp_str_c("(in no scope)"));
-    xp_table_int(table, n->unnamed_ps);
-    xp_table_int(table, n->unnamed_ps);
-    xp_table_real(table, share_of_device(n, n->unnamed_ps));
-    xp_table_none(table);
-  }
   if (n->device_ps > 0) {
+    xp_table *table = xp_table_create(view->printer, scope_columns, 5);
+    xp_table_rows(table, list.count + (n->unnamed_ps > 0), add_scope, &list);
     xp_table_print(table, 2);
   }
   xp_view_rest(view, hidden, "scope", rest);

@@ -31,25 +31,29 @@ void xp_ops_json(const xp_view *view, xp_json *json)
   xp_field_strs(json, "warnings", r->warnings, r->warning_count);
 }
 
+static void add_op(const void *context, xp_table *table, size_t i)
+{
+  const xp_view *view = context;
+  const xp_op_row *row = &view->ops[i];
+  bool csv = view->printer->form == XP_FORM_CSV;
+  xp_table_text(table, row->key.len > 0 || csv ? row->key : xp_str_c("(without a name)"));
+  xp_table_int(table, (int64_t)row->count);
+  xp_table_int(table, row->total_ps);
+  xp_table_int(table, row->self_ps);
+  xp_table_real(table, row->share);
+}
+
 /* Rows 0 .. rows-1 as a table in the printer's form. */
 static void ops_table(const xp_view *view, size_t rows)
 {
   xp_column columns[] = {{xp_ops_by_name(view->by), "key", XP_COLUMN_TEXT, 0, 20},
-                         {"times", "count", XP_COLUMN_COUNT, 0, 0},
-                         {"total", "total_ps", XP_COLUMN_TIME, 0, 0},
+                         {"times", "count", XP_COLUMN_COUNT, XP_DROP_LAST, 0},
+                         {"total", "total_ps", XP_COLUMN_TIME, XP_DROP_LAST, 0},
                          {"self", "self_ps", XP_COLUMN_TIME, 0, 0},
                          {"share", "share", XP_COLUMN_SHARE, 0, 0}};
-  bool csv = view->printer->form == XP_FORM_CSV;
   xp_table *table = xp_table_create(view->printer, columns, 5);
-  for (size_t i = 0; i < rows; i++) {
-    const xp_op_row *row = &view->ops[i];
-    xp_table_text(table, row->key.len > 0 || csv ? row->key : xp_str_c("(without a name)"));
-    xp_table_int(table, (int64_t)row->count);
-    xp_table_int(table, row->total_ps);
-    xp_table_int(table, row->self_ps);
-    xp_table_real(table, row->share);
-  }
-  xp_table_print(table, csv ? 0 : 2);
+  xp_table_rows(table, rows, add_op, view);
+  xp_table_print(table, view->printer->form == XP_FORM_CSV ? 0 : 2);
 }
 
 void xp_ops_csv(const xp_view *view)

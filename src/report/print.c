@@ -7,17 +7,28 @@
 
 void xp_print_heading(const xp_printer *printer, const char *format, ...)
 {
+  char text[2048];
   va_list args;
   va_start(args, format);
-  fputs(printer->colour ? "\n\033[1m" : "\n", printer->out);
-  vfprintf(printer->out, format, args);
-  fputs(printer->colour ? "\033[0m\n" : "\n", printer->out);
+  int length = vsnprintf(text, sizeof text, format, args);
   va_end(args);
+  fputs(printer->colour ? "\n\033[1m" : "\n", printer->out);
+  if (length >= 0) {
+    xp_print_text(printer, "", "  ", xp_str_c(text));
+  }
+  fputs(printer->colour ? "\033[0m" : "", printer->out);
 }
 
 void xp_print_text(const xp_printer *printer, const char *first, const char *rest, xp_str text)
 {
-  xp_text_wrap(printer->out, xp_text_printable(printer->arena, text), first, rest, printer->width);
+  xp_str shown = xp_text_printable(printer->scratch, text);
+  xp_text_wrap(printer->out, shown, first, rest, printer->width);
+}
+
+void xp_print_exact(const xp_printer *printer, const char *first, const char *rest, xp_str text)
+{
+  xp_str shown = xp_text_printable(printer->scratch, text);
+  xp_text_wrap_exact(printer->out, shown, first, rest, printer->width);
 }
 
 void xp_print_line(const xp_printer *printer, const char *indent, const char *format, ...)

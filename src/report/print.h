@@ -15,16 +15,20 @@ typedef struct {
   bool colour;       /* escape sequences for bold headings */
   size_t top;        /* most rows of a text table; 0: the section's own choice; SIZE_MAX: all */
   xp_arena *arena;   /* texts of the output, with an escape */
-  xp_arena *scratch; /* texts of one row or gap, with the same escape; whoever writes many clears it for each */
+  xp_arena *scratch; /* texts of one row or gap, with the same escape; whoever writes many clears it for each, and so do
+                        tables */
 } xp_printer;
 
-/* A heading, bold where there is colour, with an empty line before it. */
+/* A heading, wrapped, bold where there is colour, with an empty line before it. */
 void xp_print_heading(const xp_printer *printer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A sentence, made printable, wrapped with the given starts of the first and the further lines. */
 void xp_print_text(const xp_printer *printer, const char *first, const char *rest, xp_str text);
 
-/* The same for a formatted text. */
+/* The same where no word may be shortened, such as paths and the warnings that name them. */
+void xp_print_exact(const xp_printer *printer, const char *first, const char *rest, xp_str text);
+
+/* xp_print_text for a formatted text. */
 void xp_print_line(const xp_printer *printer, const char *indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -95,9 +95,9 @@ static const xp_column step_columns[] = {
     {"busy", "busy_ps", XP_COLUMN_TIME, 0, 0},
     {"work from", "device_start_ps", XP_COLUMN_TIME, XP_ONE_UNIT | XP_DROP_NARROW, 0},
     {"work to", "device_end_ps", XP_COLUMN_TIME, XP_ONE_UNIT | XP_DROP_NARROW, 0},
-    {"compiles", "compiles", XP_COLUMN_COUNT, XP_HIDE_EMPTY, 0},
-    {"executes", "executes", XP_COLUMN_COUNT, XP_HIDE_EMPTY, 0},
-    {"reads", "reads", XP_COLUMN_COUNT, XP_HIDE_EMPTY, 0},
+    {"compiles", "compiles", XP_COLUMN_COUNT, XP_HIDE_EMPTY | XP_DROP_LAST, 0},
+    {"executes", "executes", XP_COLUMN_COUNT, XP_HIDE_EMPTY | XP_DROP_LAST, 0},
+    {"reads", "reads", XP_COLUMN_COUNT, XP_HIDE_EMPTY | XP_DROP_LAST, 0},
     {"uploads", "uploads", XP_COLUMN_COUNT, XP_HIDE_EMPTY | XP_DROP_NARROW, 0},
     {"syncs", "syncs", XP_COLUMN_COUNT, XP_ONLY_CSV, 0},
     {"", "", XP_COLUMN_TEXT, XP_ONLY_TEXT | XP_HIDE_EMPTY, 3},
@@ -112,8 +112,10 @@ static void add_time_if(xp_table *table, bool known, int64_t ps)
   }
 }
 
-static void add_step(const xp_view *view, xp_table *table, const xp_step *step)
+static void add_step(const void *context, xp_table *table, size_t row)
 {
+  const xp_view *view = context;
+  const xp_step *step = &view->reading->steps[row];
   bool csv = view->printer->form == XP_FORM_CSV;
   xp_table_text(table, csv ? view->reading->capture->hosts[step->host].name : xp_view_host(view, step->host));
   xp_table_text(table, xp_step_label(view, step));
@@ -138,9 +140,7 @@ static void add_step(const xp_view *view, xp_table *table, const xp_step *step)
 static void steps_table(const xp_view *view, size_t rows)
 {
   xp_table *table = xp_table_create(view->printer, step_columns, sizeof step_columns / sizeof step_columns[0]);
-  for (size_t i = 0; i < rows; i++) {
-    add_step(view, table, &view->reading->steps[i]);
-  }
+  xp_table_rows(table, rows, add_step, view);
   xp_table_print(table, view->printer->form == XP_FORM_CSV ? 0 : 2);
 }
 
@@ -169,16 +169,31 @@ static void source_text(const xp_view *view)
   }
 }
 
+static void add_summary(const void *context, xp_table *table, size_t row)
+{
+  const xp_view *view = context;
+  const xp_step_summary *s = &view->reading->summaries[row];
+  xp_table_text(table, xp_view_host(view, s->host));
+  xp_table_text(table, s->name);
+  xp_table_int(table, (int64_t)s->complete);
+  xp_table_int(table, (int64_t)s->partial);
+  add_time_if(table, s->has_period, s->period_ps);
+  add_time_if(table, s->has_duration, s->duration_ps);
+  add_time_if(table, s->has_duration, s->duration_median_ps);
+  add_time_if(table, s->has_duration, s->duration_max_ps);
+  add_time_if(table, s->complete > 0, s->busy_ps);
+}
+
 void xp_step_summaries_text(const xp_view *view)
 {
   static const xp_column columns[] = {
       {"host", "", XP_COLUMN_TEXT, XP_HIDE_EMPTY, 8},
       {"step", "", XP_COLUMN_TEXT, 0, 12},
-      {"whole", "", XP_COLUMN_COUNT, 0, 0},
+      {"whole", "", XP_COLUMN_COUNT, XP_DROP_LAST, 0},
       {"cut", "", XP_COLUMN_COUNT, XP_HIDE_EMPTY, 0},
-      {"period", "", XP_COLUMN_TIME, 0, 0},
+      {"period", "", XP_COLUMN_TIME, XP_DROP_LAST, 0},
       {"length", "", XP_COLUMN_TIME, 0, 0},
-      {"median", "", XP_COLUMN_TIME, 0, 0},
+      {"median", "", XP_COLUMN_TIME, XP_DROP_LAST, 0},
       {"longest", "", XP_COLUMN_TIME, XP_DROP_NARROW, 0},
       {"busy", "", XP_COLUMN_TIME, 0, 0},
   };
@@ -189,18 +204,7 @@ void xp_step_summaries_text(const xp_view *view)
   }
   size_t shown = xp_print_rows(view->printer, 8, r->summary_count);
   xp_table *table = xp_table_create(view->printer, columns, sizeof columns / sizeof columns[0]);
-  for (size_t i = 0; i < shown; i++) {
-    const xp_step_summary *s = &r->summaries[i];
-    xp_table_text(table, xp_view_host(view, s->host));
-    xp_table_text(table, s->name);
-    xp_table_int(table, (int64_t)s->complete);
-    xp_table_int(table, (int64_t)s->partial);
-    add_time_if(table, s->has_period, s->period_ps);
-    add_time_if(table, s->has_duration, s->duration_ps);
-    add_time_if(table, s->has_duration, s->duration_median_ps);
-    add_time_if(table, s->has_duration, s->duration_max_ps);
-    add_time_if(table, s->complete > 0, s->busy_ps);
-  }
+  xp_table_rows(table, shown, add_summary, view);
   xp_table_print(table, 2);
   xp_view_rest(view, r->summary_count - shown, "step name", -1);
 }

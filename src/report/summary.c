@@ -129,7 +129,7 @@ static void health(const xp_view *view)
   }
   health_line(view, "launches", launches_words(view));
   if (r->metrics != NULL) {
-    health_line(view, "metrics", xp_metrics_words(arena, &r->counters, r->metrics));
+    xp_print_exact(view->printer, "  metrics   ", "            ", xp_metrics_words(arena, &r->counters, r->metrics));
   }
   if (r->warning_count > 0) {
     xp_warnings_text(view, 5);
@@ -193,10 +193,11 @@ static void hints(const xp_view *view)
 {
   xp_str path = xp_text_printable(view->printer->arena, xp_str_c(view->path != NULL ? view->path : "PATH"));
   fputc('\n', view->printer->out);
-  xp_print_line(view->printer, "",
-                "More: xlaprof gaps %.*s (also steps, counters, ops, names, events, info); "
-                "xlaprof help",
-                XP_STR_ARG(path));
+  xp_print_exact(view->printer, "", "",
+                 xp_arena_format(view->printer->arena,
+                                 "More: xlaprof gaps %.*s (also steps, counters, ops, names, events, info); "
+                                 "xlaprof help",
+                                 XP_STR_ARG(path)));
 }
 
 void xp_report_text(const xp_view *view)

@@ -1,8 +1,11 @@
-/* Text is laid out in three passes: every cell becomes a printable text and the columns get their natural widths; if a
- * row is too wide, columns that may go are dropped and text columns shrink, the widest first; then the rows are
- * written.
+/* Text is laid out in three passes over the rows: what the columns hold decides which are shown and their units; then
+ * every cell is written out to learn the widths; then the rows are written.  If a row is too wide, text columns shrink,
+ * the widest first, and columns that may go are dropped.
  *
- * Rows go by column order, so a cell's place in `cells` is row * columns + column. */
+ * No text of a cell outlives its row: it is made again in the next pass, in the scratch arena, which each row clears.
+ * So a table of a million rows takes no more memory than one of ten, if its rows come from a callback.
+ *
+ * Collected rows go by column order, so a cell's place in `cells` is row * columns + column. */
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -11,20 +14,25 @@
 #include "report/extent.h"
 #include "report/text.h"
 
-enum { GUTTER = 2, LEAST_TEXT = 12, COMFORTABLE_TEXT = 24 };
+enum { GUTTER = 2, LEAST_TEXT = 12, COMFORTABLE_TEXT = 24, LAST_TEXT = 5 };
 
 typedef struct {
   enum { CELL_NONE, CELL_TEXT, CELL_INT, CELL_REAL } kind;
-  xp_str text;
-  int64_t integer;
-  double real;
+  union {
+    xp_str text;
+    int64_t integer;
+    double real;
+  };
 } cell;
 
 typedef struct {
   bool shown;
-  bool one_unit; /* times of the column share `unit` and `decimals`; the heading names the unit */
+  bool has_values;  /* some row has something other than nothing or 0 */
+  xp_extent extent; /* of its times */
+  bool one_unit;    /* times of the column share `unit` and `decimals`; the heading names the unit */
   xp_time_unit unit;
   int decimals;
+  size_t natural; /* the width that everything in it fits into */
   size_t width;
   xp_str heading;
 } layout;
@@ -35,8 +43,10 @@ struct xp_table {
   size_t column_count;
   cell *cells;
   size_t cell_count, capacity;
+  size_t rows; /* with a callback */
+  xp_table_row *add_row;
+  const void *context;
   layout *layouts;
-  xp_str *texts; /* of all cells */
 };
 
 xp_table *xp_table_create(const xp_printer *printer, const xp_column *columns, size_t count)
@@ -75,14 +85,28 @@ void xp_table_none(xp_table *table)
   add(table, (cell){.kind = CELL_NONE});
 }
 
-static size_t row_count(const xp_table *table)
+void xp_table_rows(xp_table *table, size_t rows, xp_table_row *add_row, const void *context)
 {
-  return table->cell_count / table->column_count;
+  table->rows = rows;
+  table->add_row = add_row;
+  table->context = context;
 }
 
-static const cell *cell_at(const xp_table *table, size_t row, size_t column)
+static size_t row_count(const xp_table *table)
 {
-  return &table->cells[row * table->column_count + column];
+  return table->add_row != NULL ? table->rows : table->cell_count / table->column_count;
+}
+
+/* The cells of a row, until the next row is asked for; ends the texts of the row before. */
+static const cell *cells_of(xp_table *table, size_t row)
+{
+  xp_arena_clear(table->printer->scratch);
+  if (table->add_row == NULL) {
+    return &table->cells[row * table->column_count];
+  }
+  table->cell_count = 0;
+  table->add_row(table->context, table, row);
+  return table->cells;
 }
 
 static bool is_empty(const cell *c)
@@ -90,85 +114,94 @@ static bool is_empty(const cell *c)
   return c->kind == CELL_NONE || (c->kind == CELL_TEXT && c->text.len == 0) || (c->kind == CELL_INT && c->integer == 0);
 }
 
-static bool is_shown(const xp_table *table, size_t column)
-{
-  int flags = table->columns[column].flags;
-  if (flags & XP_ONLY_CSV) {
-    return false;
-  }
-  if (!(flags & XP_HIDE_EMPTY)) {
-    return true;
-  }
-  for (size_t row = 0; row < row_count(table); row++) {
-    if (!is_empty(cell_at(table, row, column))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* ---- text */
 
-static void widen(const xp_table *table, size_t column, xp_extent *extent)
+static bool is_length(const xp_column *c)
 {
-  for (size_t row = 0; row < row_count(table); row++) {
-    const cell *c = cell_at(table, row, column);
-    if (c->kind == CELL_INT) {
-      xp_extent_add(extent, c->integer);
-    }
-  }
+  return c->kind == XP_COLUMN_TIME && !(c->flags & (XP_OWN_UNITS | XP_ONLY_CSV | XP_ONE_UNIT));
 }
 
-static void set_unit(const xp_table *table, size_t column, xp_time_unit unit)
+/* What the columns hold; returns the shortest time of the first column of lengths, 0 if there is none. */
+static int64_t survey(xp_table *table)
 {
-  layout *l = &table->layouts[column];
-  xp_extent extent = XP_EXTENT_NONE;
-  widen(table, column, &extent);
-  l->one_unit = true;
-  l->unit = unit;
-  l->decimals = xp_extent_decimals(&extent, unit);
+  size_t first = 0;
+  int64_t shortest = 0;
+  while (first < table->column_count && !is_length(&table->columns[first])) {
+    first++;
+  }
+  for (size_t i = 0; i < table->column_count; i++) {
+    table->layouts[i].extent = (xp_extent)XP_EXTENT_NONE;
+  }
+  for (size_t row = 0; row < row_count(table); row++) {
+    const cell *cells = cells_of(table, row);
+    for (size_t i = 0; i < table->column_count; i++) {
+      layout *l = &table->layouts[i];
+      l->has_values = l->has_values || !is_empty(&cells[i]);
+      if (cells[i].kind == CELL_INT && table->columns[i].kind == XP_COLUMN_TIME) {
+        xp_extent_add(&l->extent, cells[i].integer);
+      }
+    }
+  }
+  if (first < table->column_count && table->layouts[first].extent.most > 0) {
+    uint64_t least = table->layouts[first].extent.least;
+    shortest = least > INT64_MAX ? INT64_MAX : (int64_t)least;
+  }
+  return shortest;
 }
 
 /* Columns of times have one unit together, or else every cell its own, so that the numbers of a row can be compared.
- * Places on an axis are apart: they have one unit in any case. */
-static void choose_units(const xp_table *table)
+ * Places on an axis are apart: they have one unit in any case, and digits enough to tell rows of the shortest length
+ * apart. */
+static void choose_units(xp_table *table, int64_t shortest)
 {
   xp_extent lengths = XP_EXTENT_NONE;
   for (size_t i = 0; i < table->column_count; i++) {
-    xp_extent places = XP_EXTENT_NONE;
-    if (table->columns[i].kind != XP_COLUMN_TIME || (table->columns[i].flags & (XP_OWN_UNITS | XP_ONLY_CSV))) {
-      continue;
-    }
-    if (table->columns[i].flags & XP_ONE_UNIT) {
-      widen(table, i, &places);
-      set_unit(table, i, xp_extent_unit(&places));
-    } else {
-      widen(table, i, &lengths);
+    layout *l = &table->layouts[i];
+    if (is_length(&table->columns[i])) {
+      xp_extent_join(&lengths, &l->extent);
+    } else if (table->columns[i].kind == XP_COLUMN_TIME && (table->columns[i].flags & XP_ONE_UNIT)) {
+      l->one_unit = true;
+      l->unit = xp_extent_unit(&l->extent);
+      l->decimals = xp_extent_decimals(&l->extent, l->unit);
+      xp_place_refine(shortest, &l->unit, &l->decimals);
     }
   }
   for (size_t i = 0; i < table->column_count && xp_extent_has_one_unit(&lengths); i++) {
-    if (table->columns[i].kind == XP_COLUMN_TIME &&
-        !(table->columns[i].flags & (XP_OWN_UNITS | XP_ONLY_CSV | XP_ONE_UNIT))) {
-      set_unit(table, i, xp_extent_unit(&lengths));
+    layout *l = &table->layouts[i];
+    if (is_length(&table->columns[i])) {
+      l->one_unit = true;
+      l->unit = xp_extent_unit(&lengths);
+      l->decimals = xp_extent_decimals(&l->extent, l->unit);
     }
   }
 }
 
-static xp_str time_text(const xp_table *table, const layout *l, int64_t ps)
+static bool is_shown(const xp_table *table, size_t column)
 {
-  xp_arena *arena = table->printer->arena;
+  int flags = table->columns[column].flags;
+  return !(flags & XP_ONLY_CSV) && (!(flags & XP_HIDE_EMPTY) || table->layouts[column].has_values);
+}
+
+static xp_str time_text(const xp_table *table, size_t column, int64_t ps)
+{
+  xp_arena *arena = table->printer->scratch;
+  const layout *l = &table->layouts[column];
   if (!l->one_unit) {
     return xp_format_time(arena, ps);
   }
-  return ps == 0 ? xp_str_c("0") : xp_format_time_in(arena, ps, l->unit, l->decimals);
+  if (ps == 0) {
+    return xp_str_c("0");
+  }
+  return table->columns[column].flags & XP_ONE_UNIT ? xp_format_place_in(arena, ps, l->unit, l->decimals)
+                                                    : xp_format_time_in(arena, ps, l->unit, l->decimals);
 }
 
 static xp_str number_text(const xp_table *table, size_t column, const cell *c)
 {
-  xp_arena *arena = table->printer->arena;
+  xp_arena *arena = table->printer->scratch;
   switch (table->columns[column].kind) {
   case XP_COLUMN_TIME:
-    return time_text(table, &table->layouts[column], c->integer);
+    return time_text(table, column, c->integer);
   case XP_COLUMN_SHARE:
     return xp_format_share(arena, c->real);
   case XP_COLUMN_RATE:
@@ -186,7 +219,7 @@ static xp_str cell_text(const xp_table *table, size_t column, const cell *c)
     return xp_str_c("-");
   }
   if (c->kind == CELL_TEXT) {
-    return xp_text_printable(table->printer->arena, c->text);
+    return xp_text_printable(table->printer->scratch, c->text);
   }
   return number_text(table, column, c);
 }
@@ -198,17 +231,27 @@ static xp_str heading_text(const xp_table *table, size_t column)
   return l->one_unit ? xp_arena_format(table->printer->arena, "%s %s", title, xp_unit_name(l->unit)) : xp_str_c(title);
 }
 
-static void lay_out_column(xp_table *table, size_t column)
+static void widen(layout *l, xp_str text)
 {
-  layout *l = &table->layouts[column];
-  l->shown = is_shown(table, column);
-  l->heading = heading_text(table, column);
-  l->width = xp_text_width(l->heading);
-  for (size_t row = 0; l->shown && row < row_count(table); row++) {
-    xp_str text = cell_text(table, column, cell_at(table, row, column));
-    size_t width = xp_text_width(text);
-    table->texts[row * table->column_count + column] = text;
-    l->width = width > l->width ? width : l->width;
+  size_t width = xp_text_width(text);
+  l->natural = width > l->natural ? width : l->natural;
+}
+
+static void find_widths(xp_table *table)
+{
+  for (size_t i = 0; i < table->column_count; i++) {
+    layout *l = &table->layouts[i];
+    l->shown = is_shown(table, i);
+    l->heading = heading_text(table, i);
+    widen(l, l->heading);
+  }
+  for (size_t row = 0; row < row_count(table); row++) {
+    const cell *cells = cells_of(table, row);
+    for (size_t i = 0; i < table->column_count; i++) {
+      if (table->layouts[i].shown) {
+        widen(&table->layouts[i], cell_text(table, i, &cells[i]));
+      }
+    }
   }
 }
 
@@ -228,14 +271,15 @@ static size_t least_width(const xp_table *table, size_t column)
   return least > heading ? least : heading;
 }
 
-/* The widest text column that is wider than it has to be, and than `floor`; column_count if there is none. */
-static size_t widest(const xp_table *table, size_t floor)
+/* The widest text column that is wider than `floor`, and than it has to be unless all is `narrow`; column_count if
+ * there is none. */
+static size_t widest(const xp_table *table, size_t floor, bool narrow)
 {
   size_t found = table->column_count;
   for (size_t i = 0; i < table->column_count; i++) {
     const layout *l = &table->layouts[i];
     if (!l->shown || table->columns[i].kind != XP_COLUMN_TEXT || l->width <= floor ||
-        l->width <= least_width(table, i)) {
+        (!narrow && l->width <= least_width(table, i))) {
       continue;
     }
     if (found == table->column_count || l->width > table->layouts[found].width) {
@@ -245,10 +289,14 @@ static size_t widest(const xp_table *table, size_t floor)
   return found;
 }
 
-static bool shrink(xp_table *table, size_t room, size_t floor)
+/* Takes what is too much off the natural widths of names. */
+static bool shrink(xp_table *table, size_t room, size_t floor, bool narrow)
 {
+  for (size_t i = 0; i < table->column_count; i++) {
+    table->layouts[i].width = table->layouts[i].natural;
+  }
   while (total_width(table) > room) {
-    size_t column = widest(table, floor);
+    size_t column = widest(table, floor, narrow);
     if (column == table->column_count) {
       return false;
     }
@@ -257,18 +305,28 @@ static bool shrink(xp_table *table, size_t room, size_t floor)
   return true;
 }
 
-/* Names give way until they get hard to read, then columns that may go, then names again. */
-static void fit(xp_table *table, size_t room)
+/* Leaves out columns with a flag, the last first, until the row fits. */
+static bool drop(xp_table *table, size_t room, size_t floor, int flag)
 {
-  bool fits = shrink(table, room, COMFORTABLE_TEXT);
+  bool fits = shrink(table, room, floor, false);
   for (size_t i = table->column_count; !fits && i > 0; i--) {
-    if (table->columns[i - 1].flags & XP_DROP_NARROW) {
+    if (table->columns[i - 1].flags & flag) {
       table->layouts[i - 1].shown = false;
-      fits = shrink(table, room, COMFORTABLE_TEXT);
+      fits = shrink(table, room, floor, false);
     }
   }
-  if (!fits) {
-    shrink(table, room, 0);
+  return fits;
+}
+
+/* Names give way until they get hard to read, then columns that may go, then names again; on the narrowest of terminals
+ * columns that nobody wants to miss, and at last all but the first. */
+static void fit(xp_table *table, size_t room)
+{
+  if (drop(table, room, COMFORTABLE_TEXT, XP_DROP_NARROW) || drop(table, room, 0, XP_DROP_LAST)) {
+    return;
+  }
+  for (size_t i = table->column_count; !shrink(table, room, LAST_TEXT, true) && i > 1; i--) {
+    table->layouts[i - 1].shown = false;
   }
 }
 
@@ -276,7 +334,7 @@ static void fit(xp_table *table, size_t room)
 static void write_cell(const xp_table *table, size_t column, xp_str text, size_t *pending)
 {
   const layout *l = &table->layouts[column];
-  text = xp_text_fit(table->printer->arena, text, l->width);
+  text = xp_text_fit(table->printer->scratch, text, l->width);
   size_t width = xp_text_width(text), blanks = l->width > width ? l->width - width : 0;
   bool right = table->columns[column].kind != XP_COLUMN_TEXT;
   if (right) {
@@ -308,18 +366,16 @@ static void print_text(xp_table *table, size_t indent)
 {
   const xp_printer *printer = table->printer;
   table->layouts = xp_arena_array(printer->arena, table->column_count, sizeof *table->layouts);
-  table->texts = xp_arena_array(printer->arena, table->cell_count + 1, sizeof *table->texts);
-  choose_units(table);
-  for (size_t i = 0; i < table->column_count; i++) {
-    lay_out_column(table, i);
-  }
+  choose_units(table, survey(table));
+  find_widths(table);
   fit(table, printer->width > indent ? printer->width - indent : 0);
   write_headings(table, indent);
   for (size_t row = 0; row < row_count(table); row++) {
+    const cell *cells = cells_of(table, row);
     size_t pending = indent;
     for (size_t i = 0; i < table->column_count; i++) {
       if (table->layouts[i].shown) {
-        write_cell(table, i, table->texts[row * table->column_count + i], &pending);
+        write_cell(table, i, cell_text(table, i, &cells[i]), &pending);
       }
     }
     fputc('\n', printer->out);
@@ -339,7 +395,7 @@ static void write_csv_cell(FILE *out, const cell *c)
   }
 }
 
-static void print_csv(const xp_table *table)
+static void print_csv(xp_table *table)
 {
   FILE *out = table->printer->out;
   const char *comma = "";
@@ -351,11 +407,12 @@ static void print_csv(const xp_table *table)
   }
   xp_csv_end(out);
   for (size_t row = 0; row < row_count(table); row++) {
+    const cell *cells = cells_of(table, row);
     comma = "";
     for (size_t i = 0; i < table->column_count; i++) {
       if (!(table->columns[i].flags & XP_ONLY_TEXT)) {
         fputs(comma, out);
-        write_csv_cell(out, cell_at(table, row, i));
+        write_csv_cell(out, &cells[i]);
         comma = ",";
       }
     }

@@ -6,14 +6,16 @@
 
 #include "json/utf8.h"
 
-enum { LONGEST = 4000 }; /* bytes of a text that are shown */
+enum { LONGEST = 4000 /* bytes of a text that are shown */, LEAST_ROOM = 8 /* columns for words in a line */ };
 
-/* True for code points that a terminal does not simply show: controls, and marks that turn or hide text. */
+/* True for code points that a terminal does not simply show: controls, marks that turn or hide text, and those that are
+ * no characters. */
 static bool is_hostile(uint32_t code)
 {
   return code == XP_UTF8_BAD || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad ||
          (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code >= 0xe0000 && code <= 0xe007f);
+         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code & 0xfffe) == 0xfffe ||
+         (code >= 0xfdd0 && code <= 0xfdef) || (code >= 0xe0000 && code <= 0xe007f);
 }
 
 /* The escape of a code point, or of the byte at its place; at most 10 characters. */
@@ -152,21 +154,29 @@ static size_t prefix_bytes(xp_str s, size_t width)
   return at;
 }
 
-xp_str xp_text_fit(xp_arena *arena, xp_str s, size_t width)
+typedef struct {
+  xp_str head, tail;
+} cut;
+
+/* What is left of a text that is wider than `width` (at least 5) with "..." between the two. */
+static cut cut_middle(xp_str s, size_t width)
 {
-  size_t whole = xp_text_width(s);
-  if (whole <= width) {
-    return s;
-  }
-  width = width < 5 ? 5 : width;
-  size_t head = (width - 3 + 1) / 2, tail = width - 3 - head;
+  size_t whole = xp_text_width(s), head = (width - 3 + 1) / 2, tail = width - 3 - head;
   size_t tail_at = prefix_bytes(s, whole - tail);
   if (xp_text_width(xp_str_skip(s, tail_at)) > tail && tail_at < s.len) {
     uint32_t code; /* a wide character stands across the cut */
     tail_at += xp_utf8_next(s, tail_at, &code);
   }
-  xp_str left = xp_str_take(s, prefix_bytes(s, head)), right = xp_str_skip(s, tail_at);
-  return xp_arena_format(arena, "%.*s...%.*s", XP_STR_ARG(left), XP_STR_ARG(right));
+  return (cut){xp_str_take(s, prefix_bytes(s, head)), xp_str_skip(s, tail_at)};
+}
+
+xp_str xp_text_fit(xp_arena *arena, xp_str s, size_t width)
+{
+  if (xp_text_width(s) <= width) {
+    return s;
+  }
+  cut c = cut_middle(s, width < 5 ? 5 : width);
+  return xp_arena_format(arena, "%.*s...%.*s", XP_STR_ARG(c.head), XP_STR_ARG(c.tail));
 }
 
 void xp_text_pad(FILE *out, size_t n)
@@ -199,26 +209,114 @@ static xp_str first_word(xp_str s)
   return xp_str_take(s, number && end < s.len && is_unit(xp_str_from(s.ptr + end + 1, next - end - 1)) ? next : end);
 }
 
-void xp_text_wrap(FILE *out, xp_str s, const char *first, const char *rest, size_t width)
+/* The text without blanks at its end; their count. */
+static size_t trailing_blanks(xp_str s)
 {
-  size_t used = strlen(first);
-  bool empty = true; /* no word on this line yet */
-  fputs(first, out);
+  size_t n = 0;
+  while (n < s.len && s.ptr[s.len - 1 - n] == ' ') {
+    n++;
+  }
+  return n;
+}
+
+/* Bytes of a word that go on a line of `room` columns: up to a slash in the second half, if there is one. */
+static size_t break_at(xp_str word, size_t room)
+{
+  size_t most = prefix_bytes(word, room), slash = xp_str_rfind(xp_str_take(word, most), '/');
+  if (most == 0) { /* not even one character */
+    uint32_t code;
+    return xp_utf8_next(word, 0, &code);
+  }
+  return most < word.len && slash < most && slash + 1 > most / 2 ? slash + 1 : most;
+}
+
+/* One line after the other: what is on it, and blanks that wait for a word behind them. */
+typedef struct {
+  FILE *out;
+  const char *rest;
+  size_t width, used, pending;
+  bool empty; /* no word on this line yet */
+} lines;
+
+static void begin_line(lines *l, const char *start)
+{
+  size_t length = strlen(start);
+  l->pending = trailing_blanks(xp_str_from(start, length));
+  fwrite(start, 1, length - l->pending, l->out);
+  l->used = xp_text_width(xp_str_from(start, length));
+  l->empty = true;
+}
+
+static void next_line(lines *l)
+{
+  fputc('\n', l->out);
+  begin_line(l, l->rest);
+}
+
+static void write_bytes(lines *l, xp_str s)
+{
+  xp_text_pad(l->out, l->pending);
+  l->pending = 0;
+  fwrite(s.ptr, 1, s.len, l->out);
+  l->used += xp_text_width(s);
+  l->empty = false;
+}
+
+/* A word that is longer than a line: its head and tail, or all of it on as many lines as it takes. */
+static void write_long_word(lines *l, xp_str word, size_t room, bool exact)
+{
+  if (!exact) {
+    cut c = cut_middle(word, room);
+    write_bytes(l, c.head);
+    write_bytes(l, xp_str_c("..."));
+    write_bytes(l, c.tail);
+    return;
+  }
+  while (word.len > 0) {
+    size_t left = l->width > l->used ? l->width - l->used : 1, bytes = break_at(word, left);
+    write_bytes(l, xp_str_take(word, bytes));
+    word = xp_str_skip(word, bytes);
+    if (word.len > 0) {
+      next_line(l);
+    }
+  }
+}
+
+static void write_word(lines *l, xp_str word, bool exact)
+{
+  size_t columns = xp_text_width(word), indent = strlen(l->rest), blank = l->empty ? 0 : 1;
+  size_t room = l->width > indent + LEAST_ROOM ? l->width - indent : LEAST_ROOM;
+  if (l->used + blank + columns > l->width && (!l->empty || l->used > indent)) {
+    next_line(l);
+    blank = 0;
+  }
+  l->pending += blank;
+  l->used += blank;
+  if (columns > room) {
+    write_long_word(l, word, room, exact);
+  } else {
+    write_bytes(l, word);
+  }
+}
+
+static void wrap(FILE *out, xp_str s, const char *first, const char *rest, size_t width, bool exact)
+{
+  lines l = {.out = out, .rest = rest, .width = width};
+  begin_line(&l, first);
   while (s.len > 0) {
     xp_str word = first_word(s);
-    size_t columns = xp_text_width(word);
     s = xp_str_skip(s, word.len + 1);
-    if (!empty && used + 1 + columns > width) {
-      fprintf(out, "\n%s", rest);
-      used = strlen(rest);
-      empty = true;
-    }
-    if (!empty) {
-      fputc(' ', out);
-    }
-    fwrite(word.ptr, 1, word.len, out);
-    used += columns + (empty ? 0 : 1);
-    empty = false;
+    write_word(&l, word, exact);
   }
   fputc('\n', out);
+}
+
+void xp_text_wrap(FILE *out, xp_str s, const char *first, const char *rest, size_t width)
+{
+  wrap(out, s, first, rest, width, false);
+}
+
+void xp_text_wrap_exact(FILE *out, xp_str s, const char *first, const char *rest, size_t width)
+{
+  wrap(out, s, first, rest, width, true);
 }

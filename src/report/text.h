@@ -24,9 +24,13 @@ size_t xp_text_width(xp_str s);
 /* Shortened in the middle, "SyncTensors...Graph.12", to at most `width` columns (at least 5). */
 xp_str xp_text_fit(xp_arena *arena, xp_str s, size_t width);
 
-/* Writes a text in lines of at most `width` columns, broken at spaces; a longer word stands alone on its line.  The
- * first line begins with `first`, every further one with `rest`; each ends with a newline. */
+/* Writes a text in lines of at most `width` columns, broken at spaces; a word that is longer than a line is shortened
+ * to its head and tail.  The first line begins with `first`, every further one with `rest`, which is not longer; each
+ * ends with a newline. */
 void xp_text_wrap(FILE *out, xp_str s, const char *first, const char *rest, size_t width);
+
+/* The same, but a long word goes on in the next line: for paths and the like. */
+void xp_text_wrap_exact(FILE *out, xp_str s, const char *first, const char *rest, size_t width);
 
 /* n spaces. */
 void xp_text_pad(FILE *out, size_t n);

@@ -179,8 +179,8 @@ xp_str xp_step_label(const xp_view *view, const xp_step *step)
   if (!step->has_num) {
     return step->name;
   }
-  xp_str name = xp_text_printable(view->printer->arena, step->name); /* formats end at a NUL */
-  return xp_arena_format(view->printer->arena, "%.*s %lld", XP_STR_ARG(name), (long long)step->num);
+  xp_str name = xp_text_printable(view->printer->scratch, step->name); /* formats end at a NUL */
+  return xp_arena_format(view->printer->scratch, "%.*s %lld", XP_STR_ARG(name), (long long)step->num);
 }
 
 void xp_view_rest(const xp_view *view, size_t count, const char *what, int64_t ps)
@@ -203,7 +203,7 @@ void xp_warnings_text(const xp_view *view, size_t most)
     xp_print_line(view->printer, "  ", "none");
   }
   for (size_t i = 0; i < shown; i++) {
-    xp_print_text(view->printer, "  - ", "    ", r->warnings[i]);
+    xp_print_exact(view->printer, "  - ", "    ", r->warnings[i]);
   }
   xp_view_rest(view, r->warning_count - shown, "warning", -1);
 }

@@ -48,6 +48,12 @@ void xp_gaps_csv(const xp_view *view);
 void xp_devices_text(const xp_view *view);
 void xp_devices_json(const xp_view *view, xp_json *json);
 
+/* True for a lead-in or tail that is in a sum: not the profiler's own time, and not what came before the session. */
+static inline bool xp_edge_counts(const xp_gap *gap)
+{
+  return gap->ranked && gap->cause != XP_CAUSE_PROFILER;
+}
+
 /* Causes of the gaps inside windows, those with at least this share of the idle time; the first in any case. */
 void xp_causes_text(const xp_view *view, size_t rows, double least_share);
 void xp_causes_json(const xp_view *view, xp_json *json);
@@ -94,7 +100,7 @@ xp_str xp_view_host(const xp_view *view, uint32_t host);
 /* What is shown: the capture, its hosts, devices, events and length, in a line or two. */
 void xp_capture_text(const xp_view *view);
 
-/* "denoise 3" */
+/* "denoise 3", in the scratch arena. */
 xp_str xp_step_label(const xp_view *view, const xp_step *step);
 
 /* "... and 12 more gaps, 0.4 ms in all": what a table left out.  Nothing if count is 0; no sum if ps is below 0. */

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "report/extent.h"
 #include "report/format.h"
 
 static xp_arena *arena;
@@ -44,6 +45,19 @@ static void test_times_choose_their_unit(void **state)
   assert_text(xp_format_time(arena, 211589000000), "211.6 ms");
   assert_text(xp_format_time(arena, 75300000000000), "75.3 s");
   assert_text(xp_format_time(arena, -2500000), "-2.50 us");
+}
+
+static void test_places_have_digits_for_what_begins_there(void **state)
+{
+  (void)state;
+  assert_text(xp_format_place(arena, 59000000000, 211589000000), "59.0 ms");
+  assert_text(xp_format_place(arena, 48091300000, 74100000), "48.091 ms");
+  assert_text(xp_format_place(arena, 9720412300000, 70000000), "9,720.412 ms");
+  assert_text(xp_format_place(arena, 9720412300000, 5000000000000), "9.72 s");
+  assert_text(xp_format_place(arena, -1234567000000, 1000000), "-1,234.5670 ms");
+  assert_text(xp_format_place(arena, 9720412300000, 0), "9,720.412 ms");
+  assert_text(xp_format_place(arena, 9223372036854775807, 1), "9,223,372,036.854775807 ms");
+  assert_text(xp_format_place(arena, 0, 70000000), "0 s");
 }
 
 static void test_a_time_that_rounds_up_moves_to_the_next_unit(void **state)
@@ -136,13 +150,16 @@ static void test_times_are_read_with_their_unit(void **state)
   assert_time("0", 0);
   assert_time("-2us", -2000000);
   assert_time("0.0000000000019s", 1);
+  assert_time("9,720.412ms", 9720412000000);
+  assert_time("1,234,567ns", 1234567000);
 }
 
 static void test_other_words_are_no_times(void **state)
 {
-  static const char *const bad[] = {"",      "ms",    "1",    "1.5",   "1m",    "1 ms",     "1.2.3ms",
-                                    ".5ms",  "1e3ms", "0x1s", "1msms", "--1ms", "9300000s", "99999999999999999999s",
-                                    "1,5ms", "nan"};
+  static const char *const bad[] = {
+      "",      "ms",     "1",        "1.5",         "1m",    "1 ms",     "1.2.3ms",
+      ".5ms",  "1e3ms",  "0x1s",     "1msms",       "--1ms", "9300000s", "99999999999999999999s",
+      "1,5ms", ",500ms", "1,5000ms", "1.000,000ms", "nan"};
   int64_t ps;
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -154,6 +171,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_times_choose_their_unit),
+      cmocka_unit_test(test_places_have_digits_for_what_begins_there),
       cmocka_unit_test(test_a_time_that_rounds_up_moves_to_the_next_unit),
       cmocka_unit_test(test_extreme_times),
       cmocka_unit_test(test_times_in_a_given_unit),

@@ -56,6 +56,7 @@ static void test_what_a_terminal_obeys_is_escaped(void **state)
                             "evil\xc2\x9b"),
                    "\\u202eevil\\u009b");
   assert_printable(xp_str_c("\xf3\xa0\x81\x81"), "\\U000e0041");
+  assert_printable(xp_str_c("\xef\xbf\xbe\xf4\x8f\xbf\xbf\xef\xb7\x90"), "\\ufffe\\U0010ffff\\ufdd0");
   assert_printable(xp_str_c(""), "");
 }
 
@@ -101,16 +102,23 @@ static void test_shortening_keeps_both_ends(void **state)
   }
 }
 
-static void assert_wrapped(const char *text, size_t width, const char *want)
+typedef void wrap_function(FILE *out, xp_str s, const char *first, const char *rest, size_t width);
+
+static void assert_wrapped_by(wrap_function *wrap, const char *text, size_t width, const char *want)
 {
   char *got = NULL;
   size_t len = 0;
   FILE *file = open_memstream(&got, &len);
   assert_non_null(file);
-  xp_text_wrap(file, xp_str_c(text), "- ", "  ", width);
+  wrap(file, xp_str_c(text), "- ", "  ", width);
   fclose(file);
   assert_string_equal(got, want);
   free(got);
+}
+
+static void assert_wrapped(const char *text, size_t width, const char *want)
+{
+  assert_wrapped_by(xp_text_wrap, text, width, want);
 }
 
 static void test_sentences_are_wrapped_at_blanks(void **state)
@@ -118,16 +126,37 @@ static void test_sentences_are_wrapped_at_blanks(void **state)
   (void)state;
   assert_wrapped("one two three", 20, "- one two three\n");
   assert_wrapped("one two three", 9, "- one two\n  three\n");
-  assert_wrapped("supercalifragilistic is long", 10, "- supercalifragilistic\n  is long\n");
-  assert_wrapped("", 10, "- \n");
+  assert_wrapped("", 10, "-\n");
+}
+
+static void test_words_longer_than_a_line_keep_both_ends(void **state)
+{
+  (void)state;
+  assert_wrapped("supercalifragilistic is long", 14, "- super...stic\n  is long\n");
+  assert_wrapped("in `jvp(jvp(jvp(x)))/layer_norm`", 20, "- in\n  `jvp(jvp...r_norm`\n");
+  assert_wrapped("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97", 11,
+                 "- \xe6\xbc\xa2...\xe5\xad\x97\n");
+}
+
+static void test_paths_go_on_in_the_next_line(void **state)
+{
+  (void)state;
+  assert_wrapped_by(xp_text_wrap_exact, "see /logs/plugins/profile/vm.xplane.pb now", 16,
+                    "- see\n  /logs/plugins/\n  profile/\n  vm.xplane.pb\n  now\n");
+  assert_wrapped_by(xp_text_wrap_exact, "abcdefghijklmnopqrstuvwxyz", 12, "- abcdefghij\n  klmnopqrst\n  uvwxyz\n");
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_a_terminal_obeys_is_escaped), cmocka_unit_test(test_clean_names_are_not_copied),
-      cmocka_unit_test(test_a_very_long_name_is_cut),          cmocka_unit_test(test_width_counts_columns),
-      cmocka_unit_test(test_shortening_keeps_both_ends),       cmocka_unit_test(test_sentences_are_wrapped_at_blanks),
+      cmocka_unit_test(test_what_a_terminal_obeys_is_escaped),
+      cmocka_unit_test(test_clean_names_are_not_copied),
+      cmocka_unit_test(test_a_very_long_name_is_cut),
+      cmocka_unit_test(test_width_counts_columns),
+      cmocka_unit_test(test_shortening_keeps_both_ends),
+      cmocka_unit_test(test_sentences_are_wrapped_at_blanks),
+      cmocka_unit_test(test_words_longer_than_a_line_keep_both_ends),
+      cmocka_unit_test(test_paths_go_on_in_the_next_line),
   };
   return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

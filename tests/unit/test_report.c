@@ -240,7 +240,7 @@ static void test_text_fits_every_width(void **state)
 {
   (void)state;
   xp_reading reading = full_reading();
-  for (size_t width = 80; width <= 200; width += 13) {
+  for (size_t width = 40; width <= 200; width += 10) {
     for (size_t i = 0; i < PLAIN; i++) {
       char *text = NULL;
       assert_int_equal(write_section(plain[i], &reading, XP_FORM_TEXT, width, &text), XP_OK);

@@ -22,8 +22,17 @@ static page open_page(xp_form form, size_t width)
   p.printer.form = form;
   p.printer.width = width;
   p.printer.arena = xp_arena_create();
+  p.printer.scratch = xp_arena_create();
   assert_non_null(p.printer.arena);
+  assert_non_null(p.printer.scratch);
   return p;
+}
+
+static void close_page(page *p)
+{
+  free(p->text);
+  xp_arena_destroy(p->printer.arena);
+  xp_arena_destroy(p->printer.scratch);
 }
 
 /* Prints the table and compares. */
@@ -34,8 +43,7 @@ static void assert_page(page *p, xp_table *table, const char *want)
   xp_table_print(table, 0);
   fclose(p->printer.out);
   assert_string_equal(p->text, want);
-  free(p->text);
-  xp_arena_destroy(p->printer.arena);
+  close_page(p);
 }
 
 static const xp_column columns[] = {
@@ -153,8 +161,77 @@ static void test_every_width_gives_lines_that_fit(void **state)
       assert_true(xp_text_width(line) <= width);
       rest = xp_str_skip(rest, line.len + 1);
     }
-    free(p.text);
-    xp_arena_destroy(p.printer.arena);
+    close_page(&p);
+  }
+}
+
+static void test_columns_that_nobody_wants_to_miss_go_before_names_end(void **state)
+{
+  static const xp_column droppable[] = {{"device", "d", XP_COLUMN_TEXT, 0, 10},
+                                        {"first", "f", XP_COLUMN_COUNT, 0, 0},
+                                        {"second", "s", XP_COLUMN_COUNT, XP_DROP_LAST, 0}};
+  static const struct {
+    size_t width;
+    const char *want;
+  } cases[] = {{25, "device      first  second\n/dev...U:0     12     345\n"},
+               {24, "device         first\n/device:TPU:0     12\n"},
+               {13, "device  first\n/d...0     12\n"},
+               {11, "device\n/dev...PU:0\n"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    page p = open_page(XP_FORM_TEXT, cases[i].width);
+    xp_table *table = xp_table_create(&p.printer, droppable, 3);
+    xp_table_text(table, xp_str_c("/device:TPU:0"));
+    xp_table_int(table, 12);
+    xp_table_int(table, 345);
+    assert_page(&p, table, cases[i].want);
+  }
+}
+
+/* Starts near 9.72 s, lengths of some 70 us. */
+static void test_places_have_digits_for_the_shortest_length(void **state)
+{
+  static const xp_column places[] = {{"from", "f", XP_COLUMN_TIME, XP_ONE_UNIT, 0},
+                                     {"length", "l", XP_COLUMN_TIME, 0, 0}};
+  (void)state;
+  page p = open_page(XP_FORM_TEXT, 80);
+  xp_table *table = xp_table_create(&p.printer, places, 2);
+  xp_table_int(table, 9720412300000);
+  xp_table_int(table, 178000000);
+  xp_table_int(table, 9720591000000);
+  xp_table_int(table, 70000000);
+  assert_page(&p, table, " from ms  length us\n9,720.41      178.0\n9,720.59       70.0\n");
+  p = open_page(XP_FORM_TEXT, 80);
+  table = xp_table_create(&p.printer, places, 2);
+  xp_table_int(table, 9720412300000);
+  xp_table_int(table, 2000000000000);
+  assert_page(&p, table, "from s  length s\n  9.72      2.00\n");
+}
+
+static void count_up(const void *context, xp_table *table, size_t row)
+{
+  const page *p = context;
+  xp_table_text(table, xp_arena_format(p->printer.scratch, "long_name_in_row_%zu", row));
+  xp_table_int(table, (int64_t)row);
+}
+
+static void test_rows_of_a_callback_are_written_and_forgotten(void **state)
+{
+  static const xp_column counts[] = {{"name", "name", XP_COLUMN_TEXT, 0, 8}, {"count", "count", XP_COLUMN_COUNT, 0, 0}};
+  static const xp_form forms[] = {XP_FORM_TEXT, XP_FORM_CSV};
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    page p = open_page(forms[i], 80);
+    xp_table *table = xp_table_create(&p.printer, counts, 2);
+    xp_table_rows(table, 100001, count_up, &p);
+    p.printer.out = open_memstream(&p.text, &p.len);
+    assert_non_null(p.printer.out);
+    xp_table_print(table, 0);
+    fclose(p.printer.out);
+    assert_non_null(strstr(p.text, i == 0 ? "long_name_in_row_9       " : "long_name_in_row_9,9\r\n"));
+    assert_non_null(strstr(p.text, i == 0 ? "long_name_in_row_100000  100,000\n" : "long_name_in_row_100000,100000"));
+    assert_true(xp_arena_bytes(p.printer.arena) + xp_arena_bytes(p.printer.scratch) < 200000);
+    close_page(&p);
   }
 }
 
@@ -167,6 +244,9 @@ int main(void)
       cmocka_unit_test(test_csv_is_raw_and_quoted),
       cmocka_unit_test(test_hostile_names_stay_on_their_line),
       cmocka_unit_test(test_columns_that_may_go_are_dropped_last_first),
+      cmocka_unit_test(test_columns_that_nobody_wants_to_miss_go_before_names_end),
+      cmocka_unit_test(test_places_have_digits_for_the_shortest_length),
+      cmocka_unit_test(test_rows_of_a_callback_are_written_and_forgotten),
       cmocka_unit_test(test_an_empty_table_has_its_headings),
       cmocka_unit_test(test_every_width_gives_lines_that_fit),
   };
