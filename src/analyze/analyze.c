@@ -102,17 +102,15 @@ static void read_hosts(void *context)
   xp_analysis *an = context;
   xp_threads_build(&an->threads);
   xp_links_build(&an->links, &an->threads, an->arena);
+  if (!xp_classes_need_work(an)) {
+    xp_classify(an);
+  }
 }
 
 static void read_devices(void *context)
 {
   xp_analysis *an = context;
-  xp_devices_build(&an->devices, an->capture, &an->threads, &an->links, an->options->raw_names, an->device_arena);
-}
-
-static void classify_events(void *context)
-{
-  xp_classify(context);
+  xp_devices_build(&an->devices, &an->links);
 }
 
 static void measure_devices(void *context)
@@ -143,6 +141,7 @@ static xp_status keep_wanted(xp_analysis *an, xp_error *err)
 static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
 {
   xp_threads_open(&an->threads, an->capture, input_regex, an->arena);
+  xp_devices_open(&an->devices, an->capture, &an->threads, an->options->raw_names, an->device_arena);
   run_both(an, read_hosts, read_devices, has_device_plane(an->capture) ? 1 : 2); /* planes need the host's links */
   if (an->devices.count) {
     qsort(an->devices.devices, an->devices.count, sizeof *an->devices.devices, in_device_order);
@@ -155,7 +154,12 @@ static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
   xp_clock_check(an);
   xp_steps_find(an);
   xp_profiler_time_find(an);
-  run_both(an, classify_events, measure_devices, an->devices.lazy ? 1 : 2); /* lazy: HLO names grow with the devices */
+  if (xp_classes_need_work(an)) {
+    xp_classify(an);
+  }
+  if (!xp_arena_guard(an->device_arena, measure_devices, an)) {
+    longjmp(*an->escape, 1);
+  }
   xp_gaps_explain(an);
   xp_counters_count(an);
   xp_steps_measure(an);

@@ -199,8 +199,8 @@ static uint32_t step_of(const state *s, const xp_thread *t, uint32_t entry)
 static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
 {
   const xp_analysis *an = s->an;
-  if (!an->devices.lazy && !an->threads.torch) {
-    return false; /* elsewhere a program is compiled once: a scope of its name is no tracing */
+  if (!xp_classes_need_work(an)) {
+    return false;
   }
   if (names_instruction(s, xp_entry_name(t, entry)) ||
       overlaps_autograd(an, t->host, xp_entry_start(t, entry), xp_entry_end(t, entry))) {
@@ -242,15 +242,23 @@ static void classify_thread(state *s, xp_thread *t)
   xp_arena_discard(s->an->arena, s->context, t->count);
 }
 
+bool xp_classes_need_work(const xp_analysis *an)
+{
+  /* elsewhere a program is compiled once: a scope of its name is no tracing */
+  return an->devices.lazy || an->threads.torch;
+}
+
 void xp_classify(xp_analysis *an)
 {
   state s = {.an = an};
   xp_intern_init(&s.ran, an->arena);
   xp_map_init(&s.programs, an->arena);
   xp_map_init(&s.backward, an->arena);
-  collect_ran(&s);
-  collect_fused(&s);
-  collect_backward_steps(&s);
+  if (xp_classes_need_work(an)) {
+    collect_ran(&s);
+    collect_fused(&s);
+    collect_backward_steps(&s);
+  }
   for (size_t i = 0; i < an->threads.count; i++) {
     classify_thread(&s, &an->threads.threads[i]);
   }

@@ -275,12 +275,18 @@ static void sort_runs(xp_devices *all, xp_device_data *d)
   }
 }
 
-void xp_devices_build(xp_devices *devices, const xp_capture *capture, const xp_threads *threads, xp_links *links,
-                      bool raw_names, xp_arena *arena)
+void xp_devices_open(xp_devices *devices, const xp_capture *capture, const xp_threads *threads, bool raw_names,
+                     xp_arena *arena)
 {
   *devices = (xp_devices){.arena = arena, .capture = capture, .threads = threads, .raw_names = raw_names};
-  xp_map_init(&devices->device_of, arena);
   devices->lazy = detect_lazy(capture);
+}
+
+void xp_devices_build(xp_devices *devices, xp_links *links)
+{
+  const xp_capture *capture = devices->capture;
+  xp_arena *arena = devices->arena;
+  xp_map_init(&devices->device_of, arena);
   devices->hlo = xp_arena_array(arena, capture->host_count, sizeof *devices->hlo);
   xp_device_builder b = {.all = devices, .links = links};
   xp_map_init(&b.op_of, arena);

@@ -87,9 +87,13 @@ typedef struct {
   bool raw_names;
 } xp_devices;
 
-/* Finds devices and their work.  Links must hold the API calls already (copies and runs of GPUs depend on them). */
-void xp_devices_build(xp_devices *devices, const xp_capture *capture, const xp_threads *threads, xp_links *links,
-                      bool raw_names, xp_arena *arena);
+/* Prepares for xp_devices_build, and tells whether the program is lazy. */
+void xp_devices_open(xp_devices *devices, const xp_capture *capture, const xp_threads *threads, bool raw_names,
+                     xp_arena *arena);
+
+/* Finds devices and their work.  Links must hold the API calls already where there are device planes (copies and runs
+ * of GPUs depend on them). */
+void xp_devices_build(xp_devices *devices, xp_links *links);
 
 static inline int64_t xp_lane_start(const xp_device_data *d, const xp_lane *lane, size_t i)
 {

@@ -36,8 +36,9 @@ typedef struct {
   xp_device_builder *b;
   uint32_t host;
   const xp_plane *plane;
-  known_op *known; /* by event metadata of the plane */
-  uint32_t device; /* of the last op */
+  known_op *known;          /* by event metadata of the plane */
+  uint32_t device;          /* of the last op */
+  uint32_t run, run_device; /* of the last op that had one */
   end_marker *ends;
   size_t end_count, end_capacity;
   pending_op *ops;
@@ -119,10 +120,15 @@ static int64_t find_end(const reader *r, const pending_op *op)
   return low < r->end_count && r->ends[low].key == op->key ? r->ends[low].start_ps : INT64_MIN;
 }
 
+/* The run that an op belongs to; that of the last op in most cases. */
 static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, int64_t start_ps, int64_t end_ps)
 {
   if (!s->has_run_id) {
     return XP_NONE;
+  }
+  if (r->run != XP_NONE && r->run_device == r->device && d->runs[r->run].run_id == s->run_id) {
+    xp_device_run_extend(&d->runs[r->run], start_ps, end_ps);
+    return r->run;
   }
   uint32_t *run = xp_map_entry(&r->run_of, s->run_id * 0x9e3779b97f4a7c15u + (uint64_t)d->ordinal);
   if (*run == XP_NONE) {
@@ -136,6 +142,8 @@ static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, i
                                              .has_program = s->has_program,
                                              .has_work = true});
   }
+  r->run = *run;
+  r->run_device = r->device;
   xp_device_run_extend(&d->runs[*run], start_ps, end_ps);
   return *run;
 }
@@ -253,7 +261,7 @@ static void put_ends(reader *r)
 
 void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
 {
-  reader r = {.b = b, .host = host, .device = XP_NONE};
+  reader r = {.b = b, .host = host, .device = XP_NONE, .run = XP_NONE};
   xp_map_init(&r.run_of, b->all->arena);
   const xp_threads *threads = b->all->threads;
   for (size_t i = 0; i < threads->count; i++) {

@@ -4,28 +4,47 @@
 
 enum { LOOK_BACK = 512, MOST_LANES = 64 };
 
-/* Number of pieces of work that start at or before a time (strict: before). */
-static size_t started(const xp_device_data *d, int64_t time, bool strict)
+static bool starts_by(const xp_device_data *d, size_t i, int64_t time, bool strict)
+{
+  int64_t start = xp_work_at(d, i).start_ps;
+  return start < time || (!strict && start == time);
+}
+
+/* Number of pieces of work that start at or before a time (strict: before).  Whoever goes from gap to gap looks close
+ * to where it was, in steps that double. */
+static size_t started(const xp_device_data *d, int64_t time, bool strict, size_t *hint)
 {
   size_t low = 0, high = xp_work_count(d);
+  if (hint && *hint < high && (*hint == 0 || starts_by(d, *hint - 1, time, strict))) {
+    low = *hint;
+    for (size_t step = 1; step < high - low; step *= 2) {
+      if (!starts_by(d, low + step, time, strict)) {
+        high = low + step;
+        break;
+      }
+      low += step + 1;
+    }
+  }
   while (low < high) {
     size_t mid = low + (high - low) / 2;
-    int64_t start = xp_work_at(d, mid).start_ps;
-    if (start < time || (!strict && start == time)) {
+    if (starts_by(d, mid, time, strict)) {
       low = mid + 1;
     } else {
       high = mid;
     }
   }
+  if (hint) {
+    *hint = low;
+  }
   return low;
 }
 
 /* The latest work to start that ends at a time (ended), or that is running then; of equals the first lane's. */
-static xp_work latest(const xp_device_data *d, int64_t time, bool ended)
+static xp_work latest(const xp_device_data *d, int64_t time, bool ended, size_t *hint)
 {
   xp_work best = {.lane = XP_NONE, .start_ps = INT64_MIN};
   size_t limit = LOOK_BACK * (d->lane_count < MOST_LANES ? d->lane_count : MOST_LANES);
-  size_t i = started(d, time, ended);
+  size_t i = started(d, time, ended, hint);
   for (size_t back = 0; i > 0 && back < limit; i--, back++) {
     xp_work w = xp_work_at(d, i - 1);
     if (best.lane != XP_NONE && w.start_ps != best.start_ps) {
@@ -44,14 +63,14 @@ static uint32_t run_of(const xp_device_data *d, const xp_work *work)
   return work->lane == XP_NONE ? xp_device_run_at(d, work->start_ps) : xp_work_run(d, work);
 }
 
-xp_work xp_work_from(const xp_device_data *device, int64_t time_ps)
+xp_work xp_work_from(const xp_device_data *device, int64_t time_ps, size_t *hint)
 {
-  return latest(device, time_ps, false);
+  return latest(device, time_ps, false, hint);
 }
 
 xp_work xp_work_before(const xp_device_data *device, int64_t time_ps)
 {
-  return latest(device, time_ps, true);
+  return latest(device, time_ps, true, NULL);
 }
 
 static uint32_t launch_by_correlation(xp_analysis *an, const xp_device_data *d, const xp_work *work)

@@ -26,11 +26,11 @@ static void add_gap(xp_analysis *an, uint32_t device, xp_where where, xp_span sp
                   .ranked = an->reading->devices[device].ranked};
 }
 
-static void find_launch(xp_analysis *an, xp_gap *gap)
+static void find_launch(xp_analysis *an, xp_gap *gap, size_t *hint)
 {
   const xp_device_data *d = &an->devices.devices[gap->device];
   bool tail = gap->where == XP_WHERE_TAIL;
-  xp_work work = tail ? xp_work_before(d, gap->start_ps) : xp_work_from(d, gap->start_ps + gap->dur_ps);
+  xp_work work = tail ? xp_work_before(d, gap->start_ps) : xp_work_from(d, gap->start_ps + gap->dur_ps, hint);
   uint32_t run;
   gap->launch = xp_work_launch(an, d, &work, &run);
   if (tail) {
@@ -70,9 +70,10 @@ static void list_gaps(xp_analysis *an)
       add_gap(an, i, XP_WHERE_TAIL, (xp_span){d->window_ps[1], host->stop_ps});
     }
   }
+  size_t hint = 0;
   for (size_t i = 0; i < r->gap_count; i++) {
     if (may_add_launch(an, &r->gaps[i])) {
-      find_launch(an, &r->gaps[i]);
+      find_launch(an, &r->gaps[i], &hint);
     }
   }
 }
@@ -143,6 +144,7 @@ typedef struct {
   xp_parts parts;
   xp_analysis *an;
   size_t item;
+  size_t hint; /* where the last gap was in the order of work */
   bool failed;
 } worker;
 
@@ -161,7 +163,7 @@ static void explain_piece(void *context)
   }
   for (size_t i = w->item * GAPS_A_PIECE; i < end; i++) {
     if (!may_add_launch(w->an, &r->gaps[i])) {
-      find_launch(w->an, &r->gaps[i]);
+      find_launch(w->an, &r->gaps[i], &w->hint);
     }
     find_cause(w->an, &r->gaps[i], &w->parts);
   }
@@ -263,7 +265,7 @@ static void answer(void *context)
     q->out->before = xp_work_names(an, d, &before);
   }
   if (gap->where != XP_WHERE_TAIL) {
-    xp_work after = xp_work_from(d, span.end_ps);
+    xp_work after = xp_work_from(d, span.end_ps, NULL);
     q->out->after = xp_work_names(an, d, &after);
   }
   if (gap->trigger != XP_TRIGGER_NONE) {

@@ -4,8 +4,9 @@
 
 #include "analyze/internal.h"
 
-/* The work that is running at a time, the latest to start; lane is XP_NONE if there is none. */
-xp_work xp_work_from(const xp_device_data *device, int64_t time_ps);
+/* The work that is running at a time, the latest to start; lane is XP_NONE if there is none.  *hint (0 at first; may be
+ * NULL) makes it quick to ask for one time after another. */
+xp_work xp_work_from(const xp_device_data *device, int64_t time_ps, size_t *hint);
 
 /* The work that ended at a time. */
 xp_work xp_work_before(const xp_device_data *device, int64_t time_ps);

@@ -36,7 +36,7 @@ typedef struct xp_analysis {
   jmp_buf *escape;                   /* where allocations that fail go */
   xp_intern texts;                   /* of xp_text */
   struct xp_trigger_lists *triggers; /* by thread */
-  bool names_on;                     /* some device work has a scope */
+  bool names_on;                     /* some device work has a scope; found where classes need it */
 } xp_analysis;
 
 /* runs.c: runs of XLA CPU without run ids, and the launch of every run. */
@@ -51,7 +51,9 @@ void xp_steps_measure(xp_analysis *an);
 uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps);
 uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps); /* the latest that began */
 
-/* classify.c: which events of the host are annotations, and which of them are tracing. */
+/* classify.c: which events of the host are annotations, and which of them are tracing.  Where classes need the work, it
+ * comes behind the devices and steps; else it may run beside them. */
+bool xp_classes_need_work(const xp_analysis *an);
 void xp_classify(xp_analysis *an);
 
 /* timeline.c: window, busy, copies, gaps of every device. */
