@@ -61,7 +61,11 @@ static int by_key(const void *a, const void *b)
 void xp_collectives_measure(xp_analysis *an, xp_arena *arena)
 {
   list all = {0};
-  for (uint32_t i = 0; i < an->devices.count; i++) {
+  bool any = false;
+  for (size_t o = 0; o < an->devices.op_count; o++) {
+    any = any || an->devices.ops[o].collective;
+  }
+  for (uint32_t i = 0; any && i < an->devices.count; i++) {
     collect(an, i, &all, arena);
   }
   if (all.count) {

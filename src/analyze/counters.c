@@ -4,6 +4,7 @@
  * the scope and step in which it was asked for, however late the pool thread got to it.
  */
 #include "analyze/internal.h"
+#include "analyze/link_ids.h"
 
 typedef struct {
   xp_analysis *an;
@@ -113,7 +114,7 @@ static void count_launches(counting *c)
   xp_map_init(&seen, an->arena);
   for (size_t i = 0; i < an->links.run_event_count; i++) {
     const xp_run_event *e = &an->links.run_events[i];
-    uint64_t key = (e->run_id + 1) * 0x9e3779b97f4a7c15u ^ e->host;
+    uint64_t key = xp_link_key(e->host, e->run_id);
     if (e->entry == XP_NONE || xp_map_get(&seen, key) != XP_NONE) {
       continue;
     }

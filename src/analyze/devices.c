@@ -256,7 +256,11 @@ static int by_run_start(const void *a, const void *b)
 static void sort_runs(xp_devices *all, xp_device_data *d)
 {
   size_t n = d->run_count;
-  if (n == 0) {
+  size_t in_order = 1;
+  while (in_order < n && by_run_start(&d->runs[in_order - 1], &d->runs[in_order]) <= 0) {
+    in_order++;
+  }
+  if (in_order >= n) {
     return;
   }
   for (size_t i = 0; i < n; i++) {

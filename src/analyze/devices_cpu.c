@@ -130,7 +130,7 @@ static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, i
     xp_device_run_extend(&d->runs[r->run], start_ps, end_ps);
     return r->run;
   }
-  uint32_t *run = xp_map_entry(&r->run_of, s->run_id * 0x9e3779b97f4a7c15u + (uint64_t)d->ordinal);
+  uint32_t *run = xp_map_entry(&r->run_of, s->run_id + ((uint64_t)d->ordinal * 0x9e3779b97f4a7c15u << 4));
   if (*run == XP_NONE) {
     *run = xp_device_add_run(r->b->all, d,
                              (xp_device_run){.start_ps = start_ps,

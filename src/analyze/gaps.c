@@ -36,7 +36,8 @@ static void find_launch(xp_analysis *an, xp_gap *gap, size_t *hint)
   if (tail) {
     return;
   }
-  if (run != XP_NONE && (gap->launch == XP_NONE || an->reading->step_source != XP_STEPS_ANNOTATION)) {
+  bool of_run = run != XP_NONE && d->runs[run].launch == gap->launch;
+  if (of_run || (run != XP_NONE && an->reading->step_source != XP_STEPS_ANNOTATION)) {
     gap->step = d->runs[run].step;
   } else if (gap->launch != XP_NONE) {
     gap->step = xp_launch_step(an, &an->links.launches[gap->launch]);

@@ -5,14 +5,15 @@
 
 #include "analyze/links.h"
 
+/* Ids that follow each other give keys that do so. */
 static inline uint64_t xp_link_key(uint32_t host, uint64_t id)
 {
-  return (id + 1) * 0x9e3779b97f4a7c15u ^ ((uint64_t)host << 56);
+  return id + ((uint64_t)host << 56);
 }
 
 static inline uint64_t xp_run_key(uint32_t host, uint64_t run_id, int64_t ordinal)
 {
-  return xp_link_key(host, run_id * 31 + (uint64_t)(ordinal + 1));
+  return xp_link_key(host, run_id + ((uint64_t)(ordinal + 1) * 0x9e3779b97f4a7c15u << 4));
 }
 
 /* An execute event, by the lists alone. */

@@ -25,22 +25,16 @@ static void add_step(xp_analysis *an, list *steps, xp_step step)
 
 static void from_annotations(xp_analysis *an, list *steps)
 {
-  for (size_t i = 0; i < an->threads.count; i++) {
-    const xp_thread *t = &an->threads.threads[i];
-    xp_event_cursor cursor = xp_event_cursor_open(t->line);
-    for (uint32_t e = 0; t->has_step && e < t->count; e++) {
-      if (!(t->flags[e] & XP_ENTRY_STEP)) {
-        continue;
-      }
-      xp_stat num;
-      xp_step step = {.host = t->host,
-                      .name = xp_str_trim(xp_entry_name(t, e)),
-                      .start_ps = xp_entry_start(t, e),
-                      .dur_ps = xp_event_dur(t->line, t->event[e])};
-      step.has_num = xp_stats_find(xp_event_stats(&cursor, t->event[e]), XP_KEY_STEP_NUM, &num);
-      step.num = xp_stat_int(&num, 0);
-      add_step(an, steps, step);
-    }
+  for (size_t i = 0; i < an->threads.step_count; i++) {
+    const xp_step_mark *mark = &an->threads.steps[i];
+    const xp_thread *t = &an->threads.threads[mark->thread];
+    add_step(an, steps,
+             (xp_step){.host = t->host,
+                       .name = xp_str_trim(xp_entry_name(t, mark->entry)),
+                       .num = mark->num,
+                       .has_num = mark->has_num,
+                       .start_ps = xp_entry_start(t, mark->entry),
+                       .dur_ps = xp_event_dur(t->line, t->event[mark->entry])});
   }
 }
 

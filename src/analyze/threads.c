@@ -115,7 +115,17 @@ static void note_flow(builder *b, xp_event_cursor *cursor, size_t i, xp_name_cla
   }
 }
 
-static void push_entry(builder *b, size_t i, xp_name_class class)
+static void add_step_mark(xp_threads *all, const xp_thread *t, uint32_t entry, xp_event_cursor *cursor)
+{
+  xp_stat num;
+  xp_step_mark mark = {.thread = t->index, .entry = entry};
+  mark.has_num = xp_stats_find(xp_event_stats(cursor, t->event[entry]), XP_KEY_STEP_NUM, &num);
+  mark.num = xp_stat_int(&num, 0);
+  all->steps = xp_arena_grow(all->arena, all->steps, all->step_count, &all->step_capacity, sizeof *all->steps);
+  all->steps[all->step_count++] = mark;
+}
+
+static void push_entry(builder *b, xp_event_cursor *cursor, size_t i, xp_name_class class)
 {
   xp_thread *t = b->t;
   int64_t start = t->line->start_ps[i];
@@ -131,7 +141,10 @@ static void push_entry(builder *b, size_t i, xp_name_class class)
   t->flags[n] = (uint8_t)((step ? XP_ENTRY_STEP : 0) | (class.flags & XP_NAME_PROFILER ? XP_ENTRY_PROFILER : 0) |
                           (class.flags & XP_NAME_PJIT ? XP_ENTRY_PJIT : 0) |
                           (!step && class.cause != XP_CAUSE_COUNT ? XP_ENTRY_LISTED : 0));
-  t->has_step |= step;
+  if (step) {
+    t->has_step = true;
+    add_step_mark(b->all, t, (uint32_t)n, cursor);
+  }
   t->has_profiler |= (class.flags & XP_NAME_PROFILER) != 0;
   b->all->any_flags |= class.flags;
   if (b->depth == MOST_NESTED) {
@@ -185,7 +198,7 @@ static void build_thread(builder *b)
       note_flow(b, &cursor, i, class);
     }
     if (line->dur[i] > 0) {
-      push_entry(b, i, class);
+      push_entry(b, &cursor, i, class);
     }
   }
 }

@@ -35,6 +35,13 @@ typedef struct {
   int64_t end_ps;
 } xp_producer;
 
+/* An entry that is a step, with its number; kept while its stats are at hand. */
+typedef struct {
+  uint32_t thread, entry;
+  int64_t num;
+  bool has_num;
+} xp_step_mark;
+
 typedef struct {
   const xp_line *line;
   const xp_name_class *classes; /* by event metadata of its plane */
@@ -68,6 +75,8 @@ typedef struct {
   xp_map producer_of; /* hash of (host, type, id) -> latest producer; chained by `older` */
   uint32_t *older;
   size_t older_capacity;
+  xp_step_mark *steps; /* by thread and entry */
+  size_t step_count, step_capacity;
   uint32_t *step_threads, *autograd_threads; /* those with steps, and those that build gradients */
   size_t step_thread_count, autograd_thread_count;
   bool torch;         /* torch_xla's client occurs */

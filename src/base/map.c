@@ -1,17 +1,20 @@
 /* Open addressing with linear probing; a table is at most half full and doubles when it would be fuller.
  *
- * Keys are mixed by a multiplication before they choose a slot, so that runs of ids and multiples of powers of two
- * spread out.  Nothing is ever removed.
+ * Keys are mixed by a multiplication before they choose a slot, so that multiples of powers of two spread out; keys
+ * that follow each other stay together, since ids are mostly counted up and then asked for in that order: that is one
+ * line of the cache for several of them.  Nothing is ever removed.
  */
 #include "base/map.h"
+
+enum { TOGETHER_BITS = 4, TOGETHER = 1 << TOGETHER_BITS };
 
 /* The table's address differs from run to run, so a file cannot choose keys that all fall into one slot. */
 static size_t slot_of(const xp_map *map, uint64_t key)
 {
   uint64_t seed = (uint64_t)(uintptr_t)map->table * 0xff51afd7ed558ccdu;
-  uint64_t h = (key ^ seed) * 0x9e3779b97f4a7c15u;
+  uint64_t h = ((key >> TOGETHER_BITS) ^ seed) * 0x9e3779b97f4a7c15u;
   h = (h ^ (h >> 32)) * 0xc4ceb9fe1a85ec53u;
-  return (size_t)(h ^ (h >> 32)) & (map->slots - 1);
+  return (size_t)((h ^ (h >> 32)) << TOGETHER_BITS | key % TOGETHER) & (map->slots - 1);
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
