@@ -195,6 +195,12 @@ static void spaces_around_the_names_of_a_fusion_do_not_matter(void **state)
   assert_scope(" a/x ; a/y ", 0, "a", "x");
 }
 
+static void empty_names_of_a_fusion_are_none(void **state)
+{
+  (void)state;
+  assert_scope(";a/x;; ;a/y;", 0, "a", "x");
+}
+
 static void an_empty_name_has_no_scope(void **state)
 {
   (void)state;
@@ -328,6 +334,7 @@ int main(void)
       cmocka_unit_test(a_fusion_that_shares_nothing_is_scoped_all_the_same),
       cmocka_unit_test(a_fusion_with_a_name_outside_of_scopes_is_not_scoped),
       cmocka_unit_test(spaces_around_the_names_of_a_fusion_do_not_matter),
+      cmocka_unit_test(empty_names_of_a_fusion_are_none),
       cmocka_unit_test(an_empty_name_has_no_scope),
       cmocka_unit_test(empty_components_are_dropped),
       cmocka_unit_test(brackets_that_do_not_close_hide_no_slash),
