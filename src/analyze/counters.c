@@ -11,7 +11,6 @@ typedef struct {
   xp_intern scopes;
   size_t capacity;
   uint32_t flags[XP_COUNTER_COUNT]; /* names that count; 0: another rule */
-  uint32_t any_flags;               /* all of them */
 } counting;
 
 /* Counts something that happened on a thread, inside an entry (XP_NONE: in none). */
@@ -86,11 +85,11 @@ static void count_thread(counting *c, const xp_thread *t)
     end[k] = INT64_MIN;
   }
   for (uint32_t e = 0; e < t->count; e++) {
+    if (!(t->flags[e] & XP_ENTRY_LISTED)) {
+      continue; /* all names that count have a class */
+    }
     int64_t start = xp_entry_start(t, e);
     uint32_t name_flags = xp_entry_class(t, e).flags;
-    if (!(name_flags & c->any_flags) && !(t->flags[e] & XP_ENTRY_LISTED)) {
-      continue;
-    }
     for (int k = 0; k < XP_COUNTER_COUNT; k++) {
       if (!counts(c, k, t, e, name_flags) || start < end[k]) {
         continue;
@@ -272,9 +271,6 @@ void xp_counters_count(xp_analysis *an)
   c.flags[XP_READS] = any & XP_NAME_READS ? XP_NAME_READS : XP_NAME_LITERAL_READS;
   c.flags[XP_UPLOADS] = an->threads.torch ? XP_NAME_UPLOADS : 0;
   c.flags[XP_SYNCS] = XP_NAME_SYNC;
-  for (int k = 0; k < XP_COUNTER_COUNT; k++) {
-    c.any_flags |= c.flags[k];
-  }
   for (size_t i = 0; i < an->threads.count; i++) {
     count_thread(&c, &an->threads.threads[i]);
   }
