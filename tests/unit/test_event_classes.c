@@ -307,6 +307,19 @@ static void what_counts_is_marked(void **state)
   assert_true(has_flags("StepMarker", XP_NAME_SYNC));
 }
 
+/* Counting looks at classed events alone. */
+static void every_line_that_counts_has_a_class(void **state)
+{
+  (void)state;
+  const uint32_t counted = XP_NAME_COMPILES | XP_NAME_CLIENT_COMPILES | XP_NAME_EXECUTES | XP_NAME_READS |
+                           XP_NAME_LITERAL_READS | XP_NAME_UPLOADS | XP_NAME_SYNC;
+  size_t count;
+  const xp_name_pattern *patterns = xp_name_patterns(&count);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(!(patterns[i].flags & counted) || patterns[i].cause != XP_CAUSE_COUNT);
+  }
+}
+
 static void what_lies_around_a_counted_event_does_not_count(void **state)
 {
   (void)state;
@@ -434,6 +447,7 @@ int main(void)
       cmocka_unit_test(the_profilers_own_frames_are_known),
       cmocka_unit_test(only_scopes_of_the_user_are_input_scopes),
       cmocka_unit_test(what_counts_is_marked),
+      cmocka_unit_test(every_line_that_counts_has_a_class),
       cmocka_unit_test(what_lies_around_a_counted_event_does_not_count),
       cmocka_unit_test(frames_of_libraries_are_told_from_frames_of_the_user),
       cmocka_unit_test(threads_of_the_runtime_are_told_from_those_of_the_program),
