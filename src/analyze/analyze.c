@@ -118,9 +118,25 @@ static void measure_devices(void *context)
   xp_analysis *an = context;
   xp_timelines_build(an, an->device_arena);
   xp_collectives_measure(an, an->device_arena);
+}
+
+static void index_frames(void *context)
+{
+  xp_analysis *an = context;
   for (size_t i = 0; i < an->threads.count; i++) {
-    xp_thread_index_frames(&an->threads.threads[i], an->device_arena);
+    xp_thread_index_frames(&an->threads.threads[i], an->arena);
   }
+}
+
+static void count_events(void *context)
+{
+  xp_counters_count(context);
+}
+
+static void measure_ops(void *context)
+{
+  xp_analysis *an = context;
+  xp_work_table_build(an, an->device_arena);
 }
 
 /* Verdict and advice are of the whole capture; gaps, their causes and steps are of what was asked for. */
@@ -157,15 +173,12 @@ static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
   if (xp_classes_need_work(an)) {
     xp_classify(an);
   }
-  if (!xp_arena_guard(an->device_arena, measure_devices, an)) {
-    longjmp(*an->escape, 1);
-  }
+  run_both(an, index_frames, measure_devices, 2);
   xp_gaps_explain(an);
-  xp_counters_count(an);
+  run_both(an, count_events, measure_ops, 2);
   xp_steps_measure(an);
   xp_counters_sum_steps(an);
   xp_cuts_find(an);
-  xp_work_table_build(an);
   xp_names_build(an);
   xp_health_check(an);
   xp_coverage_sum(an);

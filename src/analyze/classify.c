@@ -104,7 +104,8 @@ static void collect_backward_steps(state *s)
 /* Marks the PjitFunctions around lowering events. */
 static void mark_lowering(state *s, const xp_thread *t)
 {
-  for (uint32_t e = 0; e < t->count; e++) {
+  bool any = s->an->threads.any_flags & XP_NAME_LOWERING;
+  for (uint32_t e = 0; any && e < t->count; e++) {
     if (xp_entry_class(t, e).flags & XP_NAME_LOWERING) {
       for (uint32_t p = t->parent[e]; p != XP_NONE && !(s->context[p] & HOLDS_LOWERING); p = t->parent[p]) {
         s->context[p] |= HOLDS_LOWERING;
@@ -121,42 +122,41 @@ static bool is_runtime(const xp_thread *t, uint32_t entry)
 }
 
 /* Inside of something that the runtime does, names are the runtime's.  Parents come before their children. */
-static void mark_inside(state *s, const xp_thread *t)
+static void mark_inside(state *s, const xp_thread *t, uint32_t entry)
 {
-  for (uint32_t e = 0; e < t->count; e++) {
-    uint32_t p = t->parent[e];
-    if (p != XP_NONE) {
-      bool runtime = (s->context[p] & INSIDE_RUNTIME) || is_runtime(t, p);
-      bool step = (s->context[p] & INSIDE_STEP) || (t->flags[p] & XP_ENTRY_STEP);
-      s->context[e] |= (uint8_t)((runtime ? INSIDE_RUNTIME : 0) | (step ? INSIDE_STEP : 0));
-    }
+  uint32_t p = t->parent[entry];
+  if (p != XP_NONE) {
+    bool runtime = (s->context[p] & INSIDE_RUNTIME) || is_runtime(t, p);
+    bool step = (s->context[p] & INSIDE_STEP) || (t->flags[p] & XP_ENTRY_STEP);
+    s->context[entry] |= (uint8_t)((runtime ? INSIDE_RUNTIME : 0) | (step ? INSIDE_STEP : 0));
   }
 }
 
 static bool is_scope(const state *s, const xp_thread *t, uint32_t entry)
 {
-  if (t->is_runtime || ((t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] != XP_CAUSE_INPUT)) {
+  uint8_t flags = t->flags[entry];
+  if (t->is_runtime || (s->context[entry] & INSIDE_RUNTIME) ||
+      flags & (XP_ENTRY_STEP | XP_ENTRY_PROFILER | XP_ENTRY_PJIT) ||
+      ((flags & XP_ENTRY_LISTED) && t->cause[entry] != XP_CAUSE_INPUT)) {
     return false;
   }
   xp_name_class c = xp_entry_class(t, entry);
-  if (t->flags[entry] & (XP_ENTRY_STEP | XP_ENTRY_PROFILER) ||
-      c.flags & (XP_NAME_FRAME | XP_NAME_QUALIFIED | XP_NAME_PJIT)) {
-    return false;
-  }
-  return (c.cause == XP_CAUSE_COUNT || c.flags & XP_NAME_INPUT_SCOPE) && !(s->context[entry] & INSIDE_RUNTIME);
+  return !(c.flags & (XP_NAME_FRAME | XP_NAME_QUALIFIED)) &&
+         (c.cause == XP_CAUSE_COUNT || c.flags & XP_NAME_INPUT_SCOPE);
 }
 
-static void mark_scopes(const state *s, xp_thread *t)
+static void mark_scopes(state *s, xp_thread *t)
 {
   size_t scopes = 0;
   for (uint32_t e = 0; e < t->count; e++) {
+    mark_inside(s, t, e);
     if (is_scope(s, t, e)) {
       t->flags[e] |= XP_ENTRY_SCOPE;
       scopes++;
     }
   }
   t->has_scope = scopes > 0 && (t->has_step || t->has_frame || scopes > 1);
-  for (uint32_t e = 0; !t->has_scope && e < t->count; e++) {
+  for (uint32_t e = 0; scopes > 0 && !t->has_scope && e < t->count; e++) {
     t->flags[e] &= (uint8_t)~XP_ENTRY_SCOPE;
   }
 }
@@ -210,15 +210,25 @@ static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
   return step != XP_NONE && s->backward_step[step];
 }
 
-/* For every entry the scope that it lies in, else the step. */
-static void find_scopes(const state *s, xp_thread *t)
+/* The scope that an entry lies in or is, else the step. */
+static uint32_t scope_of(const xp_thread *t, uint32_t entry)
 {
-  t->scope = xp_arena_array(s->an->arena, t->count, sizeof *t->scope);
-  for (uint32_t e = 0; e < t->count; e++) {
-    uint32_t around = t->parent[e] == XP_NONE ? XP_NONE : t->scope[t->parent[e]];
-    bool in_scope = around != XP_NONE && (t->flags[around] & XP_ENTRY_SCOPE);
-    bool mine = (t->flags[e] & XP_ENTRY_SCOPE) || (!in_scope && (t->flags[e] & XP_ENTRY_STEP));
-    t->scope[e] = mine ? e : around;
+  uint32_t around = t->parent[entry] == XP_NONE ? XP_NONE : t->scope[t->parent[entry]];
+  bool in_scope = around != XP_NONE && (t->flags[around] & XP_ENTRY_SCOPE);
+  bool mine = (t->flags[entry] & XP_ENTRY_SCOPE) || (!in_scope && (t->flags[entry] & XP_ENTRY_STEP));
+  return mine ? entry : around;
+}
+
+static void classify_entry(const state *s, xp_thread *t, uint32_t entry)
+{
+  uint8_t flags = t->flags[entry];
+  if ((flags & XP_ENTRY_PJIT) && !(flags & XP_ENTRY_STEP)) {
+    uint32_t p = xp_thread_outer(t, entry, xp_entry_start(t, entry));
+    bool inside_tracing = p != XP_NONE && t->cause[p] == XP_CAUSE_TRACING;
+    bool traces = (s->context[entry] & HOLDS_LOWERING) || inside_tracing;
+    t->cause[entry] = traces ? XP_CAUSE_TRACING : XP_CAUSE_DISPATCH;
+  } else if ((flags & XP_ENTRY_SCOPE) && t->cause[entry] == XP_CAUSE_HOST && scope_traces(s, t, entry)) {
+    t->cause[entry] = XP_CAUSE_TRACING;
   }
 }
 
@@ -226,18 +236,11 @@ static void classify_thread(state *s, xp_thread *t)
 {
   s->context = xp_arena_array(s->an->arena, t->count, 1);
   mark_lowering(s, t);
-  mark_inside(s, t);
   mark_scopes(s, t);
-  find_scopes(s, t);
+  t->scope = xp_arena_array(s->an->arena, t->count, sizeof *t->scope);
   for (uint32_t e = 0; e < t->count; e++) {
-    xp_name_class c = xp_entry_class(t, e);
-    if ((c.flags & XP_NAME_PJIT) && !(t->flags[e] & XP_ENTRY_STEP)) {
-      uint32_t p = xp_thread_outer(t, e, xp_entry_start(t, e));
-      bool inside_tracing = p != XP_NONE && t->cause[p] == XP_CAUSE_TRACING;
-      t->cause[e] = (s->context[e] & HOLDS_LOWERING) || inside_tracing ? XP_CAUSE_TRACING : XP_CAUSE_DISPATCH;
-    } else if ((t->flags[e] & XP_ENTRY_SCOPE) && t->cause[e] == XP_CAUSE_HOST && scope_traces(s, t, e)) {
-      t->cause[e] = XP_CAUSE_TRACING;
-    }
+    t->scope[e] = scope_of(t, e);
+    classify_entry(s, t, e);
   }
   xp_arena_discard(s->an->arena, s->context, t->count);
 }

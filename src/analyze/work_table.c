@@ -11,7 +11,7 @@ typedef struct {
 } open_op;
 
 typedef struct {
-  xp_analysis *an;
+  xp_arena *arena;
   xp_work_table *table;
   open_op *stack;
   size_t depth, capacity;
@@ -34,7 +34,7 @@ static void add_lane(nesting *n, const xp_lane *lane)
     if (n->depth && end <= n->stack[n->depth - 1].end_ps) {
       xp_sum_add(&n->stack[n->depth - 1].self_ps, -dur);
     }
-    n->stack = xp_arena_grow(n->an->arena, n->stack, n->depth, &n->capacity, sizeof *n->stack);
+    n->stack = xp_arena_grow(n->arena, n->stack, n->depth, &n->capacity, sizeof *n->stack);
     n->stack[n->depth++] = (open_op){end, dur, lane->op[i]};
     n->table->count[lane->op[i]]++;
     xp_sum_add(&n->table->total_ps[lane->op[i]], dur);
@@ -44,14 +44,14 @@ static void add_lane(nesting *n, const xp_lane *lane)
   }
 }
 
-void xp_work_table_build(xp_analysis *an)
+void xp_work_table_build(xp_analysis *an, xp_arena *arena)
 {
-  xp_work_table *t = xp_arena_alloc(an->arena, sizeof *t);
+  xp_work_table *t = xp_arena_alloc(arena, sizeof *t);
   t->devices = &an->devices;
-  t->count = xp_arena_array(an->arena, an->devices.op_count, sizeof *t->count);
-  t->total_ps = xp_arena_array(an->arena, an->devices.op_count, sizeof *t->total_ps);
-  t->self_ps = xp_arena_array(an->arena, an->devices.op_count, sizeof *t->self_ps);
-  nesting n = {.an = an, .table = t};
+  t->count = xp_arena_array(arena, an->devices.op_count, sizeof *t->count);
+  t->total_ps = xp_arena_array(arena, an->devices.op_count, sizeof *t->total_ps);
+  t->self_ps = xp_arena_array(arena, an->devices.op_count, sizeof *t->self_ps);
+  nesting n = {.arena = arena, .table = t};
   for (size_t i = 0; i < an->devices.count; i++) {
     for (size_t l = 0; l < an->devices.devices[i].lane_count; l++) {
       add_lane(&n, &an->devices.devices[i].lanes[l]);

@@ -12,6 +12,6 @@ typedef struct xp_work_table {
 } xp_work_table;
 
 /* Sums over all devices. */
-void xp_work_table_build(xp_analysis *an);
+void xp_work_table_build(xp_analysis *an, xp_arena *arena);
 
 #endif
