@@ -12,6 +12,14 @@ static xp_str or_none(xp_str list)
   return list.len ? list : xp_str_c("none");
 }
 
+/* The name of the plane, or what people call the device: "GPU:0" for "/device:GPU:0". */
+static bool is_called(xp_str name, const char *wanted)
+{
+  static const char prefix[] = "/device:";
+  return xp_str_is(name, wanted) ||
+         (xp_str_starts(name, prefix) && xp_str_is(xp_str_skip(name, sizeof prefix - 1), wanted));
+}
+
 xp_status xp_filter_device(xp_analysis *an, xp_error *err)
 {
   enum { NAMED = 16 };
@@ -24,7 +32,7 @@ xp_status xp_filter_device(xp_analysis *an, xp_error *err)
   for (size_t i = 0; i < an->devices.count; i++) {
     const xp_device_data *d = &an->devices.devices[i];
     names = i < NAMED ? comma_list(an, names, d->name) : names;
-    if (xp_str_is(d->name, wanted)) {
+    if (is_called(d->name, wanted)) {
       an->devices.devices[kept++] = *d;
     }
   }

@@ -56,6 +56,16 @@ static void an_unknown_step_is_refused_with_a_list_of_the_known(void **state)
   assert_contains(err.text, "train");
 }
 
+static void the_name_of_a_device_may_be_short(void **state)
+{
+  story *s = *state;
+  tpu(s, "/device:TPU:0", TIMES({10, 20}, {120, 130}));
+  tpu(s, "/device:TPU:1", TIMES({10, 20}, {90, 130}));
+  read_with(s, &(xp_analyze_options){.device = "TPU:1"});
+  assert_int_equal(s->reading->device_count, 1);
+  assert_true(xp_str_is(s->reading->devices[0].name, "/device:TPU:1"));
+}
+
 static void only_the_device_that_was_asked_for_is_read(void **state)
 {
   story *s = *state;
@@ -109,6 +119,7 @@ int main(void)
       STORY(a_bad_regular_expression_is_refused),
       STORY(an_unknown_device_is_refused_with_a_list_of_the_known),
       STORY(an_unknown_step_is_refused_with_a_list_of_the_known),
+      STORY(the_name_of_a_device_may_be_short),
       STORY(only_the_device_that_was_asked_for_is_read),
       STORY(only_gaps_of_the_time_that_was_asked_for_are_kept),
       STORY(the_session_start_is_a_limit_like_any_other),
