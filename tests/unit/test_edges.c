@@ -49,6 +49,28 @@ static void the_tail_is_read_off_the_thread_of_the_last_launch(void **state)
   assert_int_equal(s->reading->devices[0].tail_ps, US(100));
 }
 
+static void no_share_is_above_one_where_work_outlives_the_session(void **state)
+{
+  story *s = *state;
+  session(s, 200);
+  tpu(s, "/device:TPU:0", TIMES({10, 350}));
+  read_story(s);
+  assert_int_equal(s->reading->devices[0].busy_ps, US(340));
+  assert_int_equal(s->reading->devices[0].session_ps, US(350));
+}
+
+static void no_share_is_above_one_where_work_runs_under_the_profiler(void **state)
+{
+  story *s = *state;
+  session(s, 200);
+  tpu(s, "/device:TPU:0", TIMES({10, 190}));
+  thread(s, "python");
+  event(s, "$profiler.py:100 stop_trace", 100, 200);
+  read_story(s);
+  assert_int_equal(s->reading->devices[0].busy_ps, US(180));
+  assert_int_equal(s->reading->devices[0].session_ps, US(190)); /* 10 us of the profiler lie behind the window */
+}
+
 static void a_tail_without_events_is_not_ranked(void **state)
 {
   story *s = *state;
@@ -125,6 +147,8 @@ int main(void)
       STORY(the_lead_in_is_read_like_a_gap_and_ranked),
       STORY(a_lead_in_before_work_without_a_launch_is_unknown_and_not_ranked),
       STORY(the_tail_is_read_off_the_thread_of_the_last_launch),
+      STORY(no_share_is_above_one_where_work_outlives_the_session),
+      STORY(no_share_is_above_one_where_work_runs_under_the_profiler),
       STORY(a_tail_without_events_is_not_ranked),
       STORY(a_tail_in_which_the_profiler_stops_is_not_ranked),
       STORY(the_profilers_time_is_no_part_of_a_row),
