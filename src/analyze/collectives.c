@@ -20,11 +20,6 @@ typedef struct {
   size_t count, capacity;
 } list;
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-  return (h ^ v) * 0x9e3779b97f4a7c15u ^ (h >> 29);
-}
-
 static void collect(xp_analysis *an, uint32_t device, list *all, xp_arena *arena)
 {
   const xp_device_data *d = &an->devices.devices[device];
@@ -38,12 +33,12 @@ static void collect(xp_analysis *an, uint32_t device, list *all, xp_arena *arena
     }
     uint32_t run = xp_work_run(d, &w);
     uint64_t id = run == XP_NONE ? 0 : d->runs[run].has_run_id ? d->runs[run].run_id : run;
-    uint64_t key = mix(mix(xp_str_hash(op->op), id), d->host);
+    uint64_t key = xp_hash_mix(xp_hash_mix(xp_str_hash(op->op), id), d->host);
     uint32_t n = xp_map_get(&seen, key);
     n = n == XP_NONE ? 0 : n;
     xp_map_put(&seen, key, n + 1);
     all->rows = xp_arena_grow(arena, all->rows, all->count, &all->capacity, sizeof *all->rows);
-    all->rows[all->count++] = (occurrence){mix(key, n), device, w.start_ps};
+    all->rows[all->count++] = (occurrence){xp_hash_mix(key, n), device, w.start_ps};
     const xp_lane *lane = &d->lanes[w.lane];
     xp_sum_add(&an->reading->devices[device].collective_ps, xp_event_dur(lane->line, lane->event[w.index]));
   }

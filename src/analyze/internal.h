@@ -59,6 +59,7 @@ void xp_classify(xp_analysis *an);
 /* timeline.c: window, busy, copies, gaps of every device. */
 void xp_profiler_time_find(xp_analysis *an);
 void xp_timelines_build(xp_analysis *an, xp_arena *arena);
+int xp_span_by_start(const void *a, const void *b); /* for qsort */
 
 /* collectives.c: collective_ps and collective_wait_ps of every device. */
 void xp_collectives_measure(xp_analysis *an, xp_arena *arena);

@@ -1,12 +1,6 @@
 /* Growing devices, lanes and runs while planes are read. */
 #include "analyze/lanes.h"
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-  h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
-  return h * 0xff51afd7ed558ccdu;
-}
-
 static xp_device_data *add_device(xp_devices *all, uint64_t key, xp_device_data device)
 {
   all->devices = xp_arena_grow(all->arena, all->devices, all->count, &all->capacity, sizeof *all->devices);
@@ -17,7 +11,7 @@ static xp_device_data *add_device(xp_devices *all, uint64_t key, xp_device_data 
 
 xp_device_data *xp_device_of(xp_devices *all, uint32_t host, xp_str name, xp_device_kind kind, int64_t ordinal)
 {
-  uint64_t key = mix(xp_str_hash(name), host);
+  uint64_t key = xp_hash_mix(xp_str_hash(name), host);
   uint32_t i = xp_map_get(&all->device_of, key);
   if (i != XP_NONE && all->devices[i].host == host && xp_str_eq(all->devices[i].name, name)) {
     return &all->devices[i];
@@ -27,7 +21,7 @@ xp_device_data *xp_device_of(xp_devices *all, uint32_t host, xp_str name, xp_dev
 
 xp_device_data *xp_cpu_device_of(xp_devices *all, uint32_t host, int64_t ordinal)
 {
-  uint64_t key = mix(mix((uint64_t)ordinal, host), XP_DEVICE_CPU);
+  uint64_t key = xp_hash_mix(xp_hash_mix((uint64_t)ordinal, host), XP_DEVICE_CPU);
   uint32_t i = xp_map_get(&all->device_of, key);
   if (i != XP_NONE && all->devices[i].kind == XP_DEVICE_CPU) {
     return &all->devices[i];
@@ -103,10 +97,10 @@ bool xp_device_event_is_lost(xp_device_data *device, const xp_line *line, size_t
 uint32_t xp_device_op(xp_device_builder *b, uint32_t host, const xp_line *line, size_t i, const xp_device_stats *stats,
                       xp_role role)
 {
-  uint64_t key = mix(host, (uint64_t)(line->meta[i] & XP_EVENT_META_MASK));
-  key = mix(mix(key, (uint64_t)(uintptr_t)line->plane), stats->program);
-  key = mix(mix(key, xp_str_hash(stats->hlo_op)), xp_str_hash(stats->tf_op));
-  key = mix(mix(key, xp_str_hash(stats->name)), (uint64_t)role * 2 + stats->has_program);
+  uint64_t key = xp_hash_mix(host, (uint64_t)(line->meta[i] & XP_EVENT_META_MASK));
+  key = xp_hash_mix(xp_hash_mix(key, (uint64_t)(uintptr_t)line->plane), stats->program);
+  key = xp_hash_mix(xp_hash_mix(key, xp_str_hash(stats->hlo_op)), xp_str_hash(stats->tf_op));
+  key = xp_hash_mix(xp_hash_mix(key, xp_str_hash(stats->name)), (uint64_t)role * 2 + stats->has_program);
   uint32_t op = xp_map_get(&b->op_of, key);
   if (op == XP_NONE) {
     op = xp_ops_table_add(b->all, host, xp_event_meta_of(line, i), stats, role, false);

@@ -8,12 +8,6 @@
 
 #include <stdlib.h>
 
-static int by_start(const void *a, const void *b)
-{
-  const xp_span *x = a, *y = b;
-  return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
-}
-
 /* The waits in which XLA CPU finishes runs, by start.  They may last no time at all. */
 static xp_span *completions(xp_analysis *an, uint32_t host, size_t *count)
 {
@@ -31,7 +25,7 @@ static xp_span *completions(xp_analysis *an, uint32_t host, size_t *count)
     }
   }
   if (*count) {
-    qsort(spans, *count, sizeof *spans, by_start);
+    qsort(spans, *count, sizeof *spans, xp_span_by_start);
   }
   return spans;
 }

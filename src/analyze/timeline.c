@@ -167,7 +167,7 @@ static void bound_by_session(xp_analysis *an, xp_device *out)
   }
 }
 
-static int by_start(const void *a, const void *b)
+int xp_span_by_start(const void *a, const void *b)
 {
   const xp_span *x = a, *y = b;
   return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
@@ -193,7 +193,7 @@ void xp_profiler_time_find(xp_analysis *an)
       }
     }
     if (count) {
-      qsort(all, count, sizeof *all, by_start);
+      qsort(all, count, sizeof *all, xp_span_by_start);
     }
     for (size_t i = 0; i < count; i++) {
       int64_t from = all[i].start_ps, to = all[i].end_ps;

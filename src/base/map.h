@@ -9,6 +9,13 @@
 
 #define XP_NONE UINT32_MAX /* "no such entry", wherever a 32-bit index is returned */
 
+/* A key out of another one and one more value; chain it for keys of several values. */
+static inline uint64_t xp_hash_mix(uint64_t h, uint64_t value)
+{
+  h ^= value + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
+  return h * 0xff51afd7ed558ccdu;
+}
+
 typedef struct {
   uint64_t key;
   uint32_t used, value; /* together, so that a lookup touches one cache line */
