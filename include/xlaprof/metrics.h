@@ -1,0 +1,58 @@
+/* Counters and metrics of a running program, and their report, in the text format of torch_xla
+ * (torch_xla.debug.metrics.metrics_report): it tells what happens without any capture.
+ *
+ * Threads: every function may be called from any thread.  Raising a counter takes one atomic addition; adding a sample
+ * takes the metric's own lock.
+ * Format and names: torch/csrc/lazy/core/metrics.cpp, torch_xla/csrc/runtime/metrics.cc.
+ */
+#ifndef XLAPROF_METRICS_H
+#define XLAPROF_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "xlaprof/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { XP_METRIC_VALUE, XP_METRIC_TIME, XP_METRIC_BYTES } xp_metric_unit;
+
+/* Kept for the life of the process. */
+typedef struct xp_counter_handle xp_counter_handle;
+typedef struct xp_metric_handle xp_metric_handle;
+
+/* The counter of a name (copied), new if it was not there; NULL when memory is out. */
+XP_API xp_counter_handle *xp_counter_get(const char *name);
+
+/* Adds to a counter; NULL is ignored. */
+XP_API void xp_counter_add(xp_counter_handle *counter, int64_t value);
+
+/* The value; 0 for NULL. */
+XP_API int64_t xp_counter_value(const xp_counter_handle *counter);
+
+/* The metric of a name (copied), new if it was not there, with the unit that it was first asked for; NULL when memory
+ * is out.  It keeps its latest samples (1024, or as XLAPROF_METRICS_SAMPLES says) and the sum of all. */
+XP_API xp_metric_handle *xp_metric_get(const char *name, xp_metric_unit unit);
+
+/* Adds a sample: a value, nanoseconds, or bytes, stamped with the time of the call; NULL is ignored. */
+XP_API void xp_metric_add(xp_metric_handle *metric, double value);
+
+/* Samples since the start or the last clear, and their sum; 0 for NULL. */
+XP_API uint64_t xp_metric_samples(const xp_metric_handle *metric);
+XP_API double xp_metric_sum(const xp_metric_handle *metric);
+
+/* The report: metrics, then counters, each sorted by name; those without samples or of value 0 are left out.  Returns a
+ * text that the caller frees with free(), or NULL when memory is out. */
+XP_API char *xp_metrics_report_text(void);
+
+/* Sets all counters to 0, or forgets all samples. */
+XP_API void xp_counters_clear(void);
+XP_API void xp_metrics_clear(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

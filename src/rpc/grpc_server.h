@@ -1,0 +1,72 @@
+/* gRPC for servers: unary calls over HTTP/2 (nghttp2), one thread, no TLS.
+ *
+ * The thread reads requests and calls the methods; a method answers at once or keeps the call and answers later, from
+ * any thread.  Replies are produced as the connection takes them, so a reply of gigabytes needs no memory.  Whatever a
+ * peer sends or fails to read costs the process a bounded amount of memory and no other connection its service.
+ * Protocol: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+ */
+#ifndef XP_RPC_GRPC_SERVER_H
+#define XP_RPC_GRPC_SERVER_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "rpc/grpc_status.h"
+
+typedef struct xp_grpc_server xp_grpc_server;
+typedef struct xp_grpc_call xp_grpc_call;
+
+/* A message that is produced piece by piece. */
+typedef struct {
+  uint64_t total_bytes; /* at most UINT32_MAX */
+  /* Writes the next bytes, at most room, and returns their number: 0 only when something failed (the call then ends
+   * with INTERNAL).  Called on the server's thread; must not block. */
+  size_t (*read)(void *context, void *buffer, size_t room);
+  void (*end)(void *context); /* called once, when the message was sent or given up */
+  void *context;
+} xp_grpc_body;
+
+typedef struct {
+  const char *path; /* "/tensorflow.ProfilerService/Profile" */
+  /* The whole request arrived.  Called on the server's thread; must not block.  Answers with xp_grpc_reply or
+   * xp_grpc_fail, now or later; request is borrowed for the call. */
+  void (*begin)(void *context, xp_grpc_call *call, xp_str request);
+} xp_grpc_method;
+
+typedef struct {
+  const char *address; /* NULL: both loopback addresses; else a numeric address */
+  uint16_t port;       /* 0: any */
+  const xp_grpc_method *methods;
+  size_t method_count;
+  void *context;              /* given to the methods */
+  uint32_t max_request_bytes; /* larger requests get RESOURCE_EXHAUSTED */
+  uint32_t max_connections;   /* above it the longest idle one is closed, or the new one if none is idle */
+} xp_grpc_server_options;
+
+/* Binds, and starts the thread.  Borrows methods and context until the stop. */
+xp_status xp_grpc_server_start(const xp_grpc_server_options *options, xp_grpc_server **server, xp_error *err);
+
+uint16_t xp_grpc_server_port(const xp_grpc_server *server);
+
+/* Tells all calls that they are cancelled, gives replies that are on their way a second, ends the thread and frees the
+ * server.  Calls that were kept must still be answered by their owner (the answer goes nowhere) before or after;
+ * xp_grpc_call outlives the server for that.  NULL is allowed.  In a child after fork it only closes and frees. */
+void xp_grpc_server_stop(xp_grpc_server *server);
+
+/* Asks for cancelled(context) when the client goes away or takes the call back, its deadline passes, or the server
+ * stops: at once if that happened already.  Called on the server's thread (or inside this function), at most once,
+ * never after the answer. */
+void xp_grpc_call_on_cancel(xp_grpc_call *call, void (*cancelled)(void *context), void *context);
+
+/* Nanoseconds until the client's deadline; INT64_MAX if it has none. */
+int64_t xp_grpc_call_time_left_ns(const xp_grpc_call *call);
+
+/* Answers with OK and a message; takes body (its end is called in any case).  The call is gone then.  Any thread. */
+void xp_grpc_reply(xp_grpc_call *call, const xp_grpc_body *body);
+
+/* The same with bytes in memory, which are copied. */
+void xp_grpc_reply_bytes(xp_grpc_call *call, xp_str message);
+
+/* Answers with an error.  The call is gone then.  Any thread. */
+void xp_grpc_fail(xp_grpc_call *call, xp_grpc_code code, const char *message);
+
+#endif
