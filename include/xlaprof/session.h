@@ -69,8 +69,8 @@ XP_API bool xp_profile_is_empty(const xp_profile *profile);
 /* Events that found no room, of all threads. */
 XP_API uint64_t xp_profile_dropped(const xp_profile *profile);
 
-/* Size of the capture as a serialized XSpace. */
-XP_API uint64_t xp_profile_bytes(const xp_profile *profile);
+/* Size of the capture as a serialized XSpace; 0 when memory is out.  The first call takes a pass over all events. */
+XP_API uint64_t xp_profile_bytes(xp_profile *profile);
 
 /* ---------------------------------------------------------------- writing it */
 

@@ -48,3 +48,33 @@ size_t xp_utf8_next(xp_str s, size_t at, uint32_t *code)
   *code = value;
   return length;
 }
+
+bool xp_utf8_is_valid(xp_str s)
+{
+  uint32_t code;
+  for (size_t i = 0; i < s.len;) {
+    if ((unsigned char)s.ptr[i] < 0x80) {
+      i++;
+      continue;
+    }
+    i += xp_utf8_next(s, i, &code);
+    if (code == XP_UTF8_BAD) {
+      return false;
+    }
+  }
+  return true;
+}
+
+size_t xp_utf8_repair(xp_str s, char *to)
+{
+  size_t len = 0;
+  uint32_t code;
+  for (size_t i = 0; i < s.len;) {
+    size_t taken = xp_utf8_next(s, i, &code);
+    bool is_bad = code == XP_UTF8_BAD;
+    memcpy(to + len, is_bad ? "\xef\xbf\xbd" : s.ptr + i, is_bad ? 3 : taken);
+    len += is_bad ? 3 : taken;
+    i += taken;
+  }
+  return len;
+}

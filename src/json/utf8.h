@@ -10,4 +10,13 @@
  * above U+10FFFF and cut sequences give *code = XP_UTF8_BAD and length 1. */
 size_t xp_utf8_next(xp_str s, size_t at, uint32_t *code);
 
+/* True if all of s is UTF-8. */
+bool xp_utf8_is_valid(xp_str s);
+
+/* Room that the repaired form of len bytes needs at most. */
+#define XP_UTF8_REPAIRED_ROOM(len) (3 * (len) + 1)
+
+/* Writes s with U+FFFD for every byte that is not UTF-8, and returns the length. */
+size_t xp_utf8_repair(xp_str s, char *to);
+
 #endif

@@ -67,6 +67,9 @@ void xp_wire_put_varint(xp_wire_writer *w, uint32_t field, uint64_t value);
 void xp_wire_put_double(xp_wire_writer *w, uint32_t field, double value);
 void xp_wire_put_bytes(xp_wire_writer *w, uint32_t field, xp_str bytes);
 
+/* Key and length of a field of bytes that follow from elsewhere. */
+void xp_wire_put_head(xp_wire_writer *w, uint32_t field, uint64_t bytes);
+
 /* A nested message of known content: the same as bytes. */
 void xp_wire_put_message(xp_wire_writer *w, uint32_t field, const xp_wire_writer *message);
 

@@ -68,6 +68,14 @@ void xp_wire_put_double(xp_wire_writer *w, uint32_t field, double value)
   }
 }
 
+void xp_wire_put_head(xp_wire_writer *w, uint32_t field, uint64_t bytes)
+{
+  if (reserve(w, 20)) {
+    append_key(w, field, XP_WIRE_BYTES);
+    append_varint(w, bytes);
+  }
+}
+
 void xp_wire_put_bytes(xp_wire_writer *w, uint32_t field, xp_str bytes)
 {
   if (bytes.len > SIZE_MAX - 20) {

@@ -63,10 +63,11 @@ int64_t xp_plane_writer_stat(xp_plane_writer *plane, xp_str name)
   return intern_copy(plane, &plane->stat_names, name);
 }
 
-int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str display_name)
+int64_t xp_plane_writer_event_new(xp_plane_writer *plane, xp_str name, xp_str display_name, bool *is_new)
 {
   int64_t id = intern_copy(plane, &plane->event_names, name);
-  if (plane->failed || (size_t)id <= plane->event_count) {
+  *is_new = !plane->failed && (size_t)id > plane->event_count;
+  if (!*is_new) {
     return id;
   }
   event_entry *events =
@@ -79,6 +80,12 @@ int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str displa
   plane->events = events;
   events[plane->event_count++] = (event_entry){.name = plane->event_names.strings[id - 1], .display_name = display};
   return id;
+}
+
+int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str display_name)
+{
+  bool is_new;
+  return xp_plane_writer_event_new(plane, name, display_name, &is_new);
 }
 
 /* ---- lines and events */
@@ -221,6 +228,18 @@ void xp_plane_writer_meta_bytes(xp_plane_writer *plane, int64_t event_id, int64_
   end_meta_stat(plane, event_id);
 }
 
+void xp_plane_writer_meta_raw(xp_plane_writer *plane, int64_t event_id, const xp_wire_writer *records)
+{
+  if (event_id > 0 && (size_t)event_id <= plane->event_count) {
+    xp_wire_put_raw(&plane->events[event_id - 1].stats, records);
+  }
+}
+
+void xp_plane_writer_stats_raw(xp_plane_writer *plane, const xp_wire_writer *records)
+{
+  xp_wire_put_raw(&plane->plane_stats, records);
+}
+
 /* ---- finishing */
 
 /* A map entry: the key, and a message that repeats it as its id. */
@@ -241,11 +260,8 @@ static void put_entry(xp_wire_writer *to, uint32_t field, size_t number, xp_str 
   xp_wire_writer_free(&entry);
 }
 
-static void put_plane(xp_plane_writer *plane, xp_wire_writer *out)
+bool xp_plane_writer_tables(xp_plane_writer *plane, xp_wire_writer *out)
 {
-  put_number(out, 1, plane->id);
-  put_text(out, 2, plane->name);
-  xp_wire_put_raw(out, &plane->lines);
   for (size_t i = 0; i < plane->event_count; i++) {
     const event_entry *e = &plane->events[i];
     put_entry(out, 4, i + 1, e->name, e->display_name, &e->stats);
@@ -254,14 +270,17 @@ static void put_plane(xp_plane_writer *plane, xp_wire_writer *out)
     put_entry(out, 5, i + 1, plane->stat_names.strings[i], xp_str_from(NULL, 0), NULL);
   }
   xp_wire_put_raw(out, &plane->plane_stats);
+  return !plane->failed && !out->failed;
 }
 
 bool xp_plane_writer_finish(xp_plane_writer *plane, xp_wire_writer *space)
 {
   close_line(plane);
   xp_wire_writer message = {0};
-  put_plane(plane, &message);
-  bool is_good = !plane->failed && !plane->line.failed && !plane->event.failed && !message.failed;
+  put_number(&message, 1, plane->id);
+  put_text(&message, 2, plane->name);
+  xp_wire_put_raw(&message, &plane->lines);
+  bool is_good = xp_plane_writer_tables(plane, &message) && !plane->line.failed && !plane->event.failed;
   if (is_good) {
     xp_wire_put_message(space, 1, &message);
     is_good = !space->failed;

@@ -18,6 +18,9 @@ xp_plane_writer *xp_plane_writer_create(xp_str name, int64_t id);
 int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str display_name);
 int64_t xp_plane_writer_stat(xp_plane_writer *plane, xp_str name);
 
+/* The same as xp_plane_writer_event; tells whether the name is new. */
+int64_t xp_plane_writer_event_new(xp_plane_writer *plane, xp_str name, xp_str display_name, bool *is_new);
+
 /* Starts a line; the events that follow belong to it. */
 void xp_plane_writer_line(xp_plane_writer *plane, int64_t id, xp_str name, int64_t timestamp_ns);
 
@@ -35,6 +38,14 @@ void xp_plane_writer_ref(xp_plane_writer *plane, int64_t stat_id, xp_str value);
 /* A stat of an event metadata entry (constant for all its events), as int or bytes. */
 void xp_plane_writer_meta_uint(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, uint64_t value);
 void xp_plane_writer_meta_bytes(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, xp_str value);
+
+/* Records for the XEventMetadata message of an event (fields 3, 5, 6), and stats of the plane (field 6), as they stand. */
+void xp_plane_writer_meta_raw(xp_plane_writer *plane, int64_t event_id, const xp_wire_writer *records);
+void xp_plane_writer_stats_raw(xp_plane_writer *plane, const xp_wire_writer *records);
+
+/* Writes what follows the lines of a plane: its metadata and stats (fields 4 to 6), for callers that write the lines
+ * themselves.  False if memory ran out at any time. */
+bool xp_plane_writer_tables(xp_plane_writer *plane, xp_wire_writer *records);
 
 /* Appends the plane to an XSpace (field 1) and frees it.  Returns false if memory ran out at any time; nothing is
  * appended then. */

@@ -1,0 +1,43 @@
+/* The events that annotations recorded, as XEvent messages.
+ *
+ * A line is measured once, which also gives every name its id; then it can be written any number of times, event by event,
+ * without its bytes ever standing in memory.
+ */
+#ifndef XP_SESSION_HOST_EVENTS_H
+#define XP_SESSION_HOST_EVENTS_H
+
+#include "annotate/recorder.h"
+#include "base/map.h"
+#include "session/rope.h"
+#include "xspace/write.h"
+
+/* Ids of what was recorded, in one plane. */
+typedef struct {
+  const xp_recording *recording;
+  xp_plane_writer *tables; /* needed while lines are measured */
+  xp_arena *arena;
+  xp_map event_ids, stat_ids; /* by the address of the text */
+  int64_t unfinished_id;
+  bool failed;
+} xp_host_names;
+
+void xp_host_names_init(xp_host_names *names, const xp_recording *recording, xp_plane_writer *tables, xp_arena *arena);
+
+/* One thread's events. */
+typedef struct {
+  xp_host_names *names;
+  size_t thread;
+  uint64_t bytes; /* of all records (field 4 of an XLine) */
+} xp_host_line;
+
+/* Measures a thread's events and gives their names ids.  False when memory is out. */
+bool xp_host_line_measure(xp_host_names *names, size_t thread, xp_host_line *line);
+
+/* Appends the records to an XLine; line must live as long as the rope.  Nothing of tables is needed any more. */
+void xp_host_line_append(const xp_host_line *line, xp_rope *rope);
+
+/* Calls visit with every event: offset, duration, and the XEvent without offset, metadata id first. */
+bool xp_host_line_each(xp_host_line *line,
+                       void (*visit)(void *context, int64_t offset_ps, int64_t dur_ps, xp_str message), void *context);
+
+#endif

@@ -1,0 +1,196 @@
+/* A recorded thread whose line no plugin wrote to goes into the capture as it is read: its events are made when somebody
+ * reads them.  Where a plugin wrote events of the same thread (it shares the thread's id), the two are sorted into one line
+ * in memory.
+ *
+ * Upstream: post_process_single_host_xplane.cc.  Lines are sorted by name, as there.
+ */
+#include "session/host_plane.h"
+
+#include <stdlib.h>
+
+#include "session/host_events.h"
+#include "session/plane_merge.h"
+
+bool xp_is_host_plane(xp_str name)
+{
+  static const char *const names[] = {"/host:CPU", "/host:TPU-runtime", "/host:CUPTI", "/host:python-tracer",
+                                      "/host:ROCTRACER"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (xp_str_is(name, names[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A line of the new plane: of the merge, or a recorded thread. */
+typedef struct {
+  xp_str name;
+  int64_t id;
+  xp_merged_line *merged;
+  const xp_recorded_thread *thread;
+  xp_host_line *events;
+} plane_line;
+
+typedef struct {
+  xp_rope body;
+  xp_plane_merge merge;
+  xp_host_names *names;
+  const xp_recording *recording;
+  int64_t base_ns; /* of recorded lines */
+  plane_line *lines;
+  size_t line_count;
+} plane;
+
+static int by_name(const void *a, const void *b)
+{
+  const plane_line *x = a, *y = b;
+  int order = xp_str_cmp(x->name, y->name);
+  return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+/* ---- recorded threads */
+
+typedef struct {
+  plane *plane;
+  xp_merged_line *line;
+} visitor;
+
+static void add_recorded(void *context, int64_t offset_ps, int64_t dur_ps, xp_str message)
+{
+  visitor *v = context;
+  xp_plane_merge_event(&v->plane->merge, v->line, v->plane->base_ns * 1000 + offset_ps, dur_ps, message);
+}
+
+static xp_merged_line *merged_line_of(plane *p, int64_t tid)
+{
+  for (size_t i = 0; i < p->merge.line_count; i++) {
+    if (p->merge.lines[i].id == tid) {
+      return &p->merge.lines[i];
+    }
+  }
+  return NULL;
+}
+
+static void add_thread(plane *p, size_t index)
+{
+  const xp_recorded_thread *thread = &p->recording->threads[index];
+  xp_host_line *events = xp_arena_alloc(p->body.arena, sizeof *events);
+  if (events == NULL || !xp_host_line_measure(p->names, index, events)) {
+    p->body.failed = true;
+    return;
+  }
+  xp_merged_line *line = merged_line_of(p, thread->tid);
+  if (line == NULL) {
+    p->lines[p->line_count++] = (plane_line){xp_str_c(thread->name), thread->tid, NULL, thread, events};
+    return;
+  }
+  visitor v = {p, line};
+  line->base_ns = p->base_ns < line->base_ns ? p->base_ns : line->base_ns;
+  p->body.failed |= !xp_host_line_each(events, add_recorded, &v);
+}
+
+static void write_recorded(plane *p, const plane_line *line)
+{
+  xp_wire_writer head = {0}, tail = {0};
+  xp_rope message;
+  xp_rope_init(&message, p->body.arena);
+  xp_wire_put_varint(&head, 1, (uint64_t)line->id);
+  xp_wire_put_bytes(&head, 2, line->name);
+  if (p->base_ns != 0) {
+    xp_wire_put_varint(&head, 3, (uint64_t)p->base_ns);
+  }
+  xp_rope_records(&message, &head);
+  xp_host_line_append(line->events, &message);
+  xp_wire_put_bytes(&tail, 11, line->name); /* as merged lines have it upstream */
+  xp_rope_records(&message, &tail);
+  xp_rope_nest(&p->body, 3, &message);
+}
+
+/* ---- the plane */
+
+static void write_lines(plane *p)
+{
+  for (size_t i = 0; i < p->merge.line_count; i++) {
+    xp_merged_line *line = &p->merge.lines[i];
+    p->lines[p->line_count++] = (plane_line){line->name, line->id, line, NULL, NULL};
+  }
+  if (p->line_count > 0) {
+    qsort(p->lines, p->line_count, sizeof *p->lines, by_name);
+  }
+  for (size_t i = 0; i < p->line_count; i++) {
+    if (p->lines[i].merged != NULL) {
+      xp_merged_line_write(&p->merge, p->lines[i].merged, &p->body);
+    } else {
+      write_recorded(p, &p->lines[i]);
+    }
+  }
+}
+
+/* All planes first, then the recorded threads, which may join lines of theirs. */
+static void collect(plane *p, const xp_str *planes, size_t count, bool *damaged)
+{
+  for (size_t i = 0; i < count; i++) {
+    damaged[i] = !xp_plane_merge_add(&p->merge, planes[i]);
+  }
+  size_t threads = p->recording != NULL ? p->recording->thread_count : 0;
+  p->lines = xp_arena_array(p->body.arena, threads + p->merge.line_count, sizeof *p->lines);
+  p->body.failed |= p->lines == NULL || p->merge.failed;
+  for (size_t i = 0; i < threads && !p->body.failed; i++) {
+    add_thread(p, i);
+  }
+}
+
+static void write_plane(plane *p, xp_rope *space, xp_str name, const xp_str *planes, size_t count, bool *damaged)
+{
+  xp_wire_writer head = {0}, tables = {0};
+  xp_wire_put_bytes(&head, 2, name);
+  xp_rope_records(&p->body, &head);
+  collect(p, planes, count, damaged);
+  if (!p->body.failed) {
+    write_lines(p);
+  }
+  xp_plane_writer_int(p->merge.tables, xp_plane_writer_stat(p->merge.tables, xp_str_c("process_id")),
+                      p->merge.frame.process_id);
+  if (p->recording != NULL && p->recording->dropped > 0) {
+    xp_plane_writer_uint(p->merge.tables, xp_plane_writer_stat(p->merge.tables, xp_str_c("dropped_events")),
+                         p->recording->dropped);
+  }
+  p->body.failed |= !xp_plane_writer_tables(p->merge.tables, &tables) || p->merge.failed;
+  xp_rope_records(&p->body, &tables);
+  xp_rope_nest(space, 1, &p->body);
+}
+
+static void append(xp_rope *space, xp_str name, const xp_recording *recording, const xp_str *planes, size_t plane_count,
+                   bool *damaged, const xp_plane_frame *frame)
+{
+  plane p = {.recording = recording, .merge = {.arena = space->arena, .frame = *frame}};
+  p.merge.tables = xp_plane_writer_create(name, 0);
+  p.names = xp_arena_alloc(space->arena, sizeof *p.names);
+  xp_rope_init(&p.body, space->arena);
+  if (p.merge.tables == NULL || p.names == NULL) {
+    space->failed = true;
+    xp_plane_writer_free(p.merge.tables);
+    return;
+  }
+  if (recording != NULL) {
+    xp_host_names_init(p.names, recording, p.merge.tables, space->arena);
+    int64_t base_ns = recording->start_unix_ns - frame->start_unix_ns;
+    p.base_ns = base_ns > 0 ? base_ns : 0;
+  }
+  write_plane(&p, space, name, planes, plane_count, damaged);
+  xp_plane_writer_free(p.merge.tables);
+  p.names->tables = NULL;
+}
+
+void xp_host_plane_append(xp_rope *space, const xp_recording *recording, const xp_str *planes, size_t plane_count,
+                          bool *damaged, const xp_plane_frame *frame)
+{
+  append(space, xp_str_c("/host:CPU"), recording, planes, plane_count, damaged, frame);
+}
+
+void xp_merged_plane_append(xp_rope *space, xp_str name, const xp_str *planes, size_t plane_count, bool *damaged,
+                            const xp_plane_frame *frame)
+{
+  append(space, name, NULL, planes, plane_count, damaged, frame);
+}

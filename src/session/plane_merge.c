@@ -1,0 +1,321 @@
+/* One plane is read in three passes, since its metadata stand behind its lines: names of stats, names of events, then lines
+ * and the plane's own stats.  Each pass only needs what the passes before it found.
+ */
+#include "session/plane_merge.h"
+
+#include "base/map.h"
+
+/* What the ids of the plane that is being added are in the new plane. */
+typedef struct {
+  xp_plane_merge *merge;
+  xp_map event_ids, stat_ids;
+} translation;
+
+static int64_t look_up(const xp_map *ids, int64_t id)
+{
+  uint32_t known = xp_map_get(ids, (uint64_t)id);
+  return known == XP_NONE ? 0 : (int64_t)known;
+}
+
+/* An id that the plane's table lacks stays without a name. */
+static int64_t event_id(translation *t, int64_t id)
+{
+  int64_t known = look_up(&t->event_ids, id);
+  xp_str none = xp_str_from(NULL, 0);
+  return known != 0 ? known : xp_plane_writer_event(t->merge->tables, none, none);
+}
+
+static int64_t stat_id(translation *t, int64_t id)
+{
+  int64_t known = look_up(&t->stat_ids, id);
+  return known != 0 ? known : xp_plane_writer_stat(t->merge->tables, xp_str_from(NULL, 0));
+}
+
+static void remember(translation *t, xp_map *ids, int64_t old_id, int64_t new_id)
+{
+  uint32_t *entry = xp_map_entry(ids, (uint64_t)old_id);
+  if (entry == NULL || new_id <= 0 || new_id >= XP_NONE) {
+    t->merge->failed = true;
+    return;
+  }
+  *entry = (uint32_t)new_id;
+}
+
+/* ---- records with other ids */
+
+static void put_field(xp_wire_writer *to, const xp_wire_field *f)
+{
+  if (f->type == XP_WIRE_BYTES) {
+    xp_wire_put_bytes(to, f->number, f->bytes);
+  } else if (f->type == XP_WIRE_VARINT) {
+    xp_wire_put_varint(to, f->number, f->value);
+  } else if (f->type == XP_WIRE_FIXED64) {
+    double value;
+    memcpy(&value, &f->value, sizeof value);
+    xp_wire_put_double(to, f->number, value);
+  }
+}
+
+/* An XStat as a field of something. */
+static void put_stat(translation *t, xp_wire_writer *to, uint32_t number, xp_str stat)
+{
+  xp_wire_reader r = xp_wire_open(stat);
+  xp_wire_field f;
+  xp_wire_writer message = {0};
+  while (xp_wire_next(&r, &f)) {
+    if (f.type == XP_WIRE_VARINT && (f.number == 1 || f.number == 7)) {
+      f.value = (uint64_t)stat_id(t, (int64_t)f.value);
+    }
+    put_field(&message, &f);
+  }
+  xp_wire_put_message(to, number, &message);
+  xp_wire_writer_free(&message);
+}
+
+/* ---- metadata */
+
+/* The message of a map entry, and its key. */
+static xp_str entry_value(xp_str entry, int64_t *key)
+{
+  xp_wire_field f;
+  xp_str value = xp_str_from(NULL, 0);
+  *key = 0;
+  for (xp_wire_reader r = xp_wire_open(entry); xp_wire_next(&r, &f);) {
+    if (f.number == 1 && f.type == XP_WIRE_VARINT) {
+      *key = (int64_t)f.value;
+    } else if (f.number == 2 && f.type == XP_WIRE_BYTES) {
+      value = f.bytes;
+    }
+  }
+  return value;
+}
+
+static xp_str text_of(xp_str message, uint32_t number)
+{
+  xp_wire_field f;
+  xp_str text = xp_str_from(NULL, 0);
+  for (xp_wire_reader r = xp_wire_open(message); xp_wire_next(&r, &f);) {
+    text = f.number == number && f.type == XP_WIRE_BYTES ? f.bytes : text;
+  }
+  return text;
+}
+
+static void add_stat_name(translation *t, xp_str entry)
+{
+  int64_t id;
+  xp_str message = entry_value(entry, &id);
+  remember(t, &t->stat_ids, id, xp_plane_writer_stat(t->merge->tables, text_of(message, 2)));
+}
+
+static void add_event_name(translation *t, xp_str entry)
+{
+  int64_t id;
+  xp_wire_field f;
+  xp_str message = entry_value(entry, &id);
+  bool is_new;
+  int64_t to = xp_plane_writer_event_new(t->merge->tables, text_of(message, 2), text_of(message, 4), &is_new);
+  remember(t, &t->event_ids, id, to);
+  xp_wire_writer stats = {0};
+  for (xp_wire_reader r = xp_wire_open(message); is_new && xp_wire_next(&r, &f);) {
+    if (f.number == 5 && f.type == XP_WIRE_BYTES) {
+      put_stat(t, &stats, 5, f.bytes);
+    } else if (f.number == 3 && f.type == XP_WIRE_BYTES) {
+      put_field(&stats, &f);
+    }
+  }
+  xp_plane_writer_meta_raw(t->merge->tables, to, &stats);
+  xp_wire_writer_free(&stats);
+}
+
+/* ---- lines */
+
+xp_merged_line *xp_plane_merge_line(xp_plane_merge *m, int64_t id)
+{
+  for (size_t i = 0; i < m->line_count; i++) {
+    if (m->lines[i].id == id) {
+      return &m->lines[i];
+    }
+  }
+  xp_merged_line *lines = xp_arena_grow(m->arena, m->lines, m->line_count, &m->line_capacity, sizeof *lines);
+  if (lines == NULL) {
+    m->failed = true;
+    return NULL;
+  }
+  m->lines = lines;
+  lines[m->line_count] = (xp_merged_line){.id = id, .base_ns = INT64_MAX};
+  return &lines[m->line_count++];
+}
+
+void xp_plane_merge_event(xp_plane_merge *m, xp_merged_line *line, int64_t offset_ps, int64_t dur_ps, xp_str message)
+{
+  xp_str copy = xp_arena_copy(m->arena, message);
+  xp_event_row row = {offset_ps, dur_ps, copy};
+  m->failed |= copy.ptr == NULL || !xp_event_rows_add(&line->events, m->arena, row);
+}
+
+static bool add_event(translation *t, xp_merged_line *line, int64_t base_ns, xp_str event, xp_wire_writer *scratch)
+{
+  xp_event_row row;
+  xp_wire_field f;
+  int64_t id = 0, start_ps;
+  if (!xp_event_row_read(event, &row) || __builtin_mul_overflow(base_ns, (int64_t)1000, &start_ps) ||
+      __builtin_add_overflow(start_ps, row.offset_ps, &start_ps)) {
+    return false;
+  }
+  for (xp_wire_reader r = xp_wire_open(event); xp_wire_next(&r, &f);) {
+    id = f.number == 1 && f.type == XP_WIRE_VARINT ? (int64_t)f.value : id;
+  }
+  scratch->len = 0;
+  xp_wire_put_varint(scratch, 1, (uint64_t)event_id(t, id));
+  for (xp_wire_reader r = xp_wire_open(event); xp_wire_next(&r, &f);) {
+    if (f.number == 4 && f.type == XP_WIRE_BYTES) {
+      put_stat(t, scratch, 4, f.bytes);
+    } else if (f.number != 1 && f.number != 2) {
+      put_field(scratch, &f);
+    }
+  }
+  t->merge->failed |= scratch->failed;
+  xp_plane_merge_event(t->merge, line, start_ps, row.dur_ps, xp_str_from((const char *)scratch->data, scratch->len));
+  return true;
+}
+
+/* The fields of a line that are not events. */
+static xp_merged_line read_line_head(xp_str message, const xp_plane_frame *frame)
+{
+  xp_wire_field f;
+  xp_merged_line line = {0};
+  for (xp_wire_reader r = xp_wire_open(message); xp_wire_next(&r, &f);) {
+    switch (f.number) {
+    case 1:
+      line.id = (int64_t)f.value;
+      break;
+    case 2:
+      line.name = f.bytes;
+      break;
+    case 3:
+      line.base_ns = (int64_t)f.value;
+      break;
+    case 9:
+      line.dur_ps = (int64_t)f.value;
+      break;
+    case 10:
+      line.display_id = (int64_t)f.value;
+      break;
+    case 11:
+      line.display_name = f.bytes;
+      break;
+    default:
+      break;
+    }
+  }
+  line.base_ns = xp_plane_frame_base_ns(frame, line.base_ns);
+  return line;
+}
+
+/* The first line of an id gives the names; the earliest base becomes the base of all. */
+static void join_heads(xp_plane_merge *m, xp_merged_line *line, const xp_merged_line *head)
+{
+  if (line->base_ns == INT64_MAX) {
+    line->name = xp_arena_copy(m->arena, head->name);
+    line->display_name = xp_arena_copy(m->arena, head->display_name.len > 0 ? head->display_name : head->name);
+    line->display_id = head->display_id;
+    m->failed |= line->name.ptr == NULL || line->display_name.ptr == NULL;
+  }
+  line->base_ns = head->base_ns < line->base_ns ? head->base_ns : line->base_ns;
+  line->dur_ps = head->dur_ps > line->dur_ps ? head->dur_ps : line->dur_ps;
+}
+
+static bool add_line(translation *t, xp_str message)
+{
+  xp_merged_line head = read_line_head(message, &t->merge->frame);
+  xp_merged_line *line = xp_plane_merge_line(t->merge, head.id);
+  xp_wire_writer scratch = {0};
+  xp_wire_field f;
+  bool is_good = line != NULL;
+  if (is_good) {
+    join_heads(t->merge, line, &head);
+  }
+  xp_wire_reader r = xp_wire_open(message);
+  while (is_good && xp_wire_next(&r, &f)) {
+    if (f.number == 4 && f.type == XP_WIRE_BYTES) {
+      is_good = add_event(t, line, head.base_ns, f.bytes, &scratch);
+    }
+  }
+  xp_wire_writer_free(&scratch);
+  return is_good && r.status == XP_WIRE_OK;
+}
+
+bool xp_plane_merge_add(xp_plane_merge *m, xp_str plane)
+{
+  translation t = {.merge = m};
+  xp_map_init(&t.event_ids, m->arena);
+  xp_map_init(&t.stat_ids, m->arena);
+  xp_wire_reader r = xp_wire_open(plane);
+  xp_wire_field f;
+  xp_wire_writer stats = {0};
+  bool is_good = true;
+  while (xp_wire_next(&r, &f)) {
+    if (f.number == 5 && f.type == XP_WIRE_BYTES) {
+      add_stat_name(&t, f.bytes);
+    }
+  }
+  for (xp_wire_reader again = xp_wire_open(plane); xp_wire_next(&again, &f);) {
+    if (f.number == 4 && f.type == XP_WIRE_BYTES) {
+      add_event_name(&t, f.bytes);
+    }
+  }
+  for (xp_wire_reader again = xp_wire_open(plane); is_good && xp_wire_next(&again, &f);) {
+    if (f.number == 3 && f.type == XP_WIRE_BYTES) {
+      is_good = add_line(&t, f.bytes);
+    } else if (f.number == 6 && f.type == XP_WIRE_BYTES) {
+      put_stat(&t, &stats, 6, f.bytes);
+    }
+  }
+  xp_plane_writer_stats_raw(m->tables, &stats);
+  xp_wire_writer_free(&stats);
+  return is_good && r.status == XP_WIRE_OK;
+}
+
+/* ---- writing */
+
+/* The message begins with the metadata id; the offset goes behind it, where upstream writes it. */
+static void put_event(xp_wire_writer *to, const xp_event_row *row, int64_t base_ps, xp_wire_writer *scratch)
+{
+  xp_wire_reader r = xp_wire_open(row->message);
+  xp_wire_field id = {0};
+  xp_wire_next(&r, &id);
+  scratch->len = 0;
+  xp_wire_put_varint(scratch, 1, id.value);
+  xp_wire_put_varint(scratch, 2, (uint64_t)(row->offset_ps - base_ps));
+  xp_wire_writer rest = {.data = (uint8_t *)(uintptr_t)r.pos, .len = (size_t)(r.end - r.pos)};
+  xp_wire_put_raw(scratch, &rest);
+  xp_wire_put_message(to, 4, scratch);
+}
+
+static void put_number(xp_wire_writer *to, uint32_t field, int64_t value)
+{
+  if (value != 0) {
+    xp_wire_put_varint(to, field, (uint64_t)value);
+  }
+}
+
+void xp_merged_line_write(xp_plane_merge *m, xp_merged_line *line, xp_rope *plane)
+{
+  m->failed |= !xp_event_rows_sort(&line->events, m->arena);
+  xp_wire_writer message = {0}, scratch = {0};
+  int64_t base_ns = line->base_ns == INT64_MAX ? 0 : line->base_ns;
+  put_number(&message, 1, line->id);
+  xp_wire_put_bytes(&message, 2, line->name);
+  put_number(&message, 3, base_ns);
+  for (size_t i = 0; i < line->events.count && !m->failed; i++) {
+    put_event(&message, &line->events.rows[i], base_ns * 1000, &scratch);
+  }
+  put_number(&message, 9, line->dur_ps);
+  put_number(&message, 10, line->display_id);
+  xp_wire_put_bytes(&message, 11, line->display_name);
+  xp_wire_writer_free(&scratch);
+  xp_rope body;
+  xp_rope_init(&body, plane->arena);
+  xp_rope_records(&body, &message);
+  xp_rope_nest(plane, 3, &body);
+}
