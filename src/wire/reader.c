@@ -99,3 +99,15 @@ bool xp_wire_next(xp_wire_reader *r, xp_wire_field *field)
   r->pos = p;
   return true;
 }
+
+xp_status xp_wire_finish(const xp_wire_reader *r, const char *message, xp_error *err)
+{
+  size_t at = (size_t)(r->pos - r->start);
+  if (r->status == XP_WIRE_TRUNCATED) {
+    return xp_fail(err, XP_ERR_TRUNCATED, "%s ends inside the record at byte %zu", message, at);
+  }
+  if (r->status == XP_WIRE_BAD) {
+    return xp_fail(err, XP_ERR_FORMAT, "%s is no protobuf message: byte %zu starts no record", message, at);
+  }
+  return XP_OK;
+}

@@ -8,6 +8,7 @@
 #ifndef XP_WIRE_WIRE_H
 #define XP_WIRE_WIRE_H
 
+#include "base/error.h"
 #include "base/str.h"
 
 typedef enum { XP_WIRE_VARINT = 0, XP_WIRE_FIXED64 = 1, XP_WIRE_BYTES = 2, XP_WIRE_FIXED32 = 5 } xp_wire_type;
@@ -40,6 +41,10 @@ static inline xp_wire_reader xp_wire_open(xp_str message)
 /* Reads the next field.  Returns false at the end of the message and on an error; r->status tells which.  On an error
  * r->pos is the start of the bad record. */
 bool xp_wire_next(xp_wire_reader *r, xp_wire_field *field);
+
+/* For messages that are good as a whole or not at all: XP_OK if the reader came to the end of its message, else an
+ * error that says where in `message` ("The profile request") it stands. */
+xp_status xp_wire_finish(const xp_wire_reader *r, const char *message, xp_error *err);
 
 /* The whole of xp_wire_varint, for numbers of more than one byte. */
 bool xp_wire_long_varint(const uint8_t **pos, const uint8_t *end, uint64_t *value);
