@@ -206,6 +206,25 @@ void xp_json_uint(xp_json *json, uint64_t value)
   fprintf(json->out, "%" PRIu64, value);
 }
 
+void xp_json_decimal(xp_json *json, int64_t value, int digits)
+{
+  char text[64];
+  int end = (int)sizeof text, places = 0;
+  uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  bool is_needed = false; /* zeros at the end are left out */
+  before_value(json);
+  for (; rest != 0 || places <= digits; places++, rest /= 10) {
+    is_needed = is_needed || rest % 10 != 0 || places >= digits;
+    if (places == digits && end < (int)sizeof text) {
+      text[--end] = '.';
+    }
+    if (is_needed) {
+      text[--end] = (char)('0' + rest % 10);
+    }
+  }
+  fprintf(json->out, "%s%.*s", value < 0 ? "-" : "", (int)sizeof text - end, text + end);
+}
+
 void xp_json_double(xp_json *json, double value)
 {
   char text[40];

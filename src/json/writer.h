@@ -36,6 +36,9 @@ void xp_json_text(xp_json *json, const char *value); /* NULL is null */
 void xp_json_int(xp_json *json, int64_t value);
 void xp_json_uint(xp_json *json, uint64_t value);
 void xp_json_double(xp_json *json, double value);
+
+/* value / 10^digits, exactly. */
+void xp_json_decimal(xp_json *json, int64_t value, int digits);
 void xp_json_bool(xp_json *json, bool value);
 void xp_json_null(xp_json *json);
 

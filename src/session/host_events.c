@@ -1,8 +1,8 @@
 /* Both passes encode every event in full; the first one keeps the lengths only.  That costs two encodings and saves an
  * encoding that differs from its measure.
  *
- * Names and static texts keep their address, so an id is found by address; two addresses with equal texts get one id when
- * they are first seen.  Texts are made valid UTF-8, since protobuf refuses strings that are not.
+ * Names and static texts keep their address, so an id is found by address; two addresses with equal texts get one id
+ * when they are first seen.  Texts are made valid UTF-8, since protobuf refuses strings that are not.
  */
 #include "session/host_events.h"
 
@@ -30,8 +30,8 @@ static xp_str clean(xp_host_names *names, xp_str text)
   return room == NULL ? xp_str_from(NULL, 0) : xp_str_from(room, xp_utf8_repair(text, room));
 }
 
-/* The id of a text by its address; a new one from `give`.  Known ids are found without a change to the table, so that any
- * number of threads may read a measured line. */
+/* The id of a text by its address; a new one from `give`.  Known ids are found without a change to the table, so that
+ * any number of threads may read a measured line. */
 static uint64_t id_of(xp_host_names *names, xp_map *ids, xp_str text, int64_t (*give)(xp_plane_writer *, xp_str))
 {
   uint64_t address = (uint64_t)(uintptr_t)text.ptr;

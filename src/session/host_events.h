@@ -1,7 +1,7 @@
 /* The events that annotations recorded, as XEvent messages.
  *
- * A line is measured once, which also gives every name its id; then it can be written any number of times, event by event,
- * without its bytes ever standing in memory.
+ * A line is measured once, which also gives every name its id; then it can be written any number of times, event by
+ * event, without its bytes ever standing in memory.
  */
 #ifndef XP_SESSION_HOST_EVENTS_H
 #define XP_SESSION_HOST_EVENTS_H

@@ -1,6 +1,6 @@
-/* A recorded thread whose line no plugin wrote to goes into the capture as it is read: its events are made when somebody
- * reads them.  Where a plugin wrote events of the same thread (it shares the thread's id), the two are sorted into one line
- * in memory.
+/* A recorded thread whose line no plugin wrote to goes into the capture as it is read: its events are made when
+ * somebody reads them.  Where a plugin wrote events of the same thread (it shares the thread's id), the two are sorted
+ * into one line in memory.
  *
  * Upstream: post_process_single_host_xplane.cc.  Lines are sorted by name, as there.
  */

@@ -8,8 +8,9 @@
 /* True if upstream merges planes of this name into /host:CPU. */
 bool xp_is_host_plane(xp_str name);
 
-/* Appends /host:CPU to the XSpace (field 1), also when it has no line: recording (may be NULL), and planes of plugins, of
- * which damaged[i] says whether plane i could not be read to its end.  Everything borrowed lives as long as the rope. */
+/* Appends /host:CPU to the XSpace (field 1), also when it has no line: recording (may be NULL), and planes of plugins,
+ * of which damaged[i] says whether plane i could not be read to its end.  Everything borrowed lives as long as the
+ * rope. */
 void xp_host_plane_append(xp_rope *space, const xp_recording *recording, const xp_str *planes, size_t plane_count,
                           bool *damaged, const xp_plane_frame *frame);
 

@@ -1,5 +1,5 @@
-/* The session as the program itself starts and stops it: options of C into those of the protocol, and the one object that
- * start leaves for stop.
+/* The session as the program itself starts and stops it: options of C into those of the protocol, and the one object
+ * that start leaves for stop.
  *
  * A session that the profiler server holds is not this one: stopping it from here is refused.
  */
@@ -104,8 +104,8 @@ static xp_status begin(const xp_session_options *o, xp_arena *arena, xp_session 
 static xp_status check_options(const xp_session_options *o, xp_error *err)
 {
   if (o->size < sizeof *o) {
-    return xp_fail(err, XP_ERR_USAGE, "xp_session_options.size is %zu, not %zu: begin with XP_SESSION_OPTIONS_INIT", o->size,
-                   sizeof *o);
+    return xp_fail(err, XP_ERR_USAGE, "xp_session_options.size is %zu, not %zu: begin with XP_SESSION_OPTIONS_INIT",
+                   o->size, sizeof *o);
   }
   return o->logdir != NULL ? xp_logdir_check(o->logdir, err) : XP_OK;
 }

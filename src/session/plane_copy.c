@@ -1,5 +1,6 @@
-/* A plane of a device may hold gigabytes of events, so its bytes stay where the plugin put them: the rope gets slices of
- * them, and new bytes only for what changes: the base of a line, the order of events that are not in order, and one stat.
+/* A plane of a device may hold gigabytes of events, so its bytes stay where the plugin put them: the rope gets slices
+ * of them, and new bytes only for what changes: the base of a line, the order of events that are not in order, and one
+ * stat.
  *
  * What upstream does to planes before it saves them: xla/tsl/profiler/convert/post_process_single_host_xplane.cc
  * (NormalizeTimestamps, SortXSpace) and the stat process_id of profiler_session.cc.

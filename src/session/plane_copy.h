@@ -10,7 +10,8 @@ typedef struct {
   int64_t process_id;    /* becomes a stat of planes that have none */
 } xp_plane_frame;
 
-/* A line base as it is saved: relative to the session's start, or as it was if it lies before (it is relative already). */
+/* A line base as it is saved: relative to the session's start, or as it was if it lies before (it is relative already).
+ */
 static inline int64_t xp_plane_frame_base_ns(const xp_plane_frame *frame, int64_t timestamp_ns)
 {
   return timestamp_ns >= frame->start_unix_ns ? timestamp_ns - frame->start_unix_ns : timestamp_ns;
@@ -19,9 +20,9 @@ static inline int64_t xp_plane_frame_base_ns(const xp_plane_frame *frame, int64_
 /* The name of an XPlane message. */
 xp_str xp_plane_message_name(xp_str plane);
 
-/* Appends the XPlane message to the rope as field 1 of an XSpace, with times as above, events of each line in order, and
- * process_id.  Borrows the message's bytes; scratch is for the time of the call.  False if the message is damaged: nothing
- * is appended. */
+/* Appends the XPlane message to the rope as field 1 of an XSpace, with times as above, events of each line in order,
+ * and process_id.  Borrows the message's bytes; scratch is for the time of the call.  False if the message is damaged:
+ * nothing is appended. */
 bool xp_plane_copy(xp_rope *space, xp_str plane, const xp_plane_frame *frame, xp_arena *scratch);
 
 #endif

@@ -1,5 +1,5 @@
-/* One plane is read in three passes, since its metadata stand behind its lines: names of stats, names of events, then lines
- * and the plane's own stats.  Each pass only needs what the passes before it found.
+/* One plane is read in three passes, since its metadata stand behind its lines: names of stats, names of events, then
+ * lines and the plane's own stats.  Each pass only needs what the passes before it found.
  */
 #include "session/plane_merge.h"
 

@@ -1,9 +1,9 @@
-/* Several planes of one name made into one, as for /host:CPU: what plugins collected on the host's threads joins what this
- * process recorded.
+/* Several planes of one name made into one, as for /host:CPU: what plugins collected on the host's threads joins what
+ * this process recorded.
  *
- * Lines of one id (one thread) become one line.  Metadata ids are numbers of a plane, so every event and stat gets those of
- * the new plane; metadata of equal names become one.
- * Upstream: xla/tsl/profiler/utils/xplane_utils.cc (MergePlanes).
+ * Lines of one id (one thread) become one line.  Metadata ids are numbers of a plane, so every event and stat gets
+ * those of the new plane; metadata of equal names become one. Upstream: xla/tsl/profiler/utils/xplane_utils.cc
+ * (MergePlanes).
  */
 #ifndef XP_SESSION_PLANE_MERGE_H
 #define XP_SESSION_PLANE_MERGE_H
@@ -35,7 +35,8 @@ bool xp_plane_merge_add(xp_plane_merge *merge, xp_str plane);
 xp_merged_line *xp_plane_merge_line(xp_plane_merge *merge, int64_t id);
 
 /* Adds an event: its XEvent message (copied) without offset, metadata id first. */
-void xp_plane_merge_event(xp_plane_merge *merge, xp_merged_line *line, int64_t offset_ps, int64_t dur_ps, xp_str message);
+void xp_plane_merge_event(xp_plane_merge *merge, xp_merged_line *line, int64_t offset_ps, int64_t dur_ps,
+                          xp_str message);
 
 /* Writes a line as field 3 of an XPlane, its events in order. */
 void xp_merged_line_write(xp_plane_merge *merge, xp_merged_line *line, xp_rope *plane);

@@ -1,4 +1,5 @@
-/* Plugins are only ever added, so a session walks a list that does not move: a count that grows after the entry is written.
+/* Plugins are only ever added, so a session walks a list that does not move: a count that grows after the entry is
+ * written.
  */
 #include "session/plugins.h"
 

@@ -1,9 +1,9 @@
 /* The XSpace in the order that upstream writes it: planes of devices, /host:metadata, /host:CPU, Task Environment; then
  * errors, warnings and the name of the host.
  *
- * Planes are grouped by name, since several plugins may write one of the same name.  A plane that stands alone is copied as
- * slices; one that does not is merged (plane_merge.h).
- * Upstream: profiler_session.cc (CollectData), post_process_single_host_xplane.cc.
+ * Planes are grouped by name, since several plugins may write one of the same name.  A plane that stands alone is
+ * copied as slices; one that does not is merged (plane_merge.h). Upstream: profiler_session.cc (CollectData),
+ * post_process_single_host_xplane.cc.
  */
 #include "session/profile.h"
 
@@ -157,7 +157,8 @@ static void take_apart(layout *l, const xp_collected *collected)
     }
   }
   if (r.status != XP_WIRE_OK) {
-    xp_profile_add_error(l->profile, "What a plugin collected is damaged; the capture holds what came before the damage");
+    xp_profile_add_error(l->profile,
+                         "What a plugin collected is damaged; the capture holds what came before the damage");
   }
 }
 
@@ -291,8 +292,8 @@ static void put_own_messages(layout *l)
   for (size_t i = 0; p->recording != NULL && i < p->recording->thread_count; i++) {
     const xp_recorded_thread *t = &p->recording->threads[i];
     if (t->dropped > 0) {
-      snprintf(text, sizeof text, "Thread %s (%lld): %llu events were dropped, the buffers were full; %llu are here", t->name,
-               (long long)t->tid, (unsigned long long)t->dropped, (unsigned long long)t->count);
+      snprintf(text, sizeof text, "Thread %s (%lld): %llu events were dropped, the buffers were full; %llu are here",
+               t->name, (long long)t->tid, (unsigned long long)t->dropped, (unsigned long long)t->count);
       xp_wire_put_bytes(&records, 3, xp_str_c(text));
     }
   }

@@ -21,8 +21,8 @@ struct xp_profile {
   xp_collected *plugins;
   size_t plugin_count;
   xp_program_list programs;
-  xp_str options;      /* serialized ProfileOptions; in the arena */
-  xp_str *errors;      /* sentences about plugins that failed; in the arena */
+  xp_str options; /* serialized ProfileOptions; in the arena */
+  xp_str *errors; /* sentences about plugins that failed; in the arena */
   size_t error_count, error_capacity;
   int64_t start_unix_ns, stop_unix_ns;
   pthread_mutex_t layout_lock;
@@ -36,8 +36,8 @@ xp_profile *xp_profile_create(void);
 /* Keeps a sentence for XSpace.errors (copied). */
 void xp_profile_add_error(xp_profile *profile, const char *text);
 
-/* The serialized XSpace, laid out at the first call: a pass over all events.  NULL (XP_ERR_MEMORY) when memory is out.  Lives
- * as long as the profile; any number of threads may read it. */
+/* The serialized XSpace, laid out at the first call: a pass over all events.  NULL (XP_ERR_MEMORY) when memory is out.
+ * Lives as long as the profile; any number of threads may read it. */
 const xp_rope *xp_profile_space(xp_profile *profile, xp_error *err);
 
 #endif

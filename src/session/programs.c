@@ -1,8 +1,8 @@
 /* A list under one lock; protos are counted references, so a capture that is still being written does not care what the
  * program drops meanwhile.
  *
- * In the capture: one XEventMetadata for each program, named "module(program_id)", with the stats "Hlo Proto" and program_id
- * (xla/backends/profiler/cpu/metadata_collector.cc, metadata_utils.h, as written since 2026-03).
+ * In the capture: one XEventMetadata for each program, named "module(program_id)", with the stats "Hlo Proto" and
+ * program_id (xla/backends/profiler/cpu/metadata_collector.cc, metadata_utils.h, as written since 2026-03).
  */
 #include "session/programs.h"
 

@@ -1,7 +1,7 @@
 /* The programs of this process, whose HLO protos go into captures: xp_session_add_program and xp_session_drop_program.
  *
- * A session takes those that lived at any time while it ran.  Protos are shared, not copied: each lives as long as somebody
- * holds it.  Any thread may call.
+ * A session takes those that lived at any time while it ran.  Protos are shared, not copied: each lives as long as
+ * somebody holds it.  Any thread may call.
  */
 #ifndef XP_SESSION_PROGRAMS_H
 #define XP_SESSION_PROGRAMS_H
@@ -18,8 +18,8 @@ typedef struct {
   size_t count;
 } xp_program_list;
 
-/* The programs that live, or lived since the last xp_programs_keep_dropped, which ends with this.  False when memory is out
- * (the list is empty then).  Ended by xp_program_list_free. */
+/* The programs that live, or lived since the last xp_programs_keep_dropped, which ends with this.  False when memory is
+ * out (the list is empty then).  Ended by xp_program_list_free. */
 bool xp_programs_take(xp_program_list *list);
 void xp_program_list_free(xp_program_list *list);
 

@@ -1,7 +1,7 @@
 /* Pieces are kept in the order of the message; nesting copies their descriptions, never their bytes.
  *
- * Invariant: the sum of the pieces' lengths is rope->bytes.  A source that ends early is a failure of memory; readers stop
- * there.
+ * Invariant: the sum of the pieces' lengths is rope->bytes.  A source that ends early is a failure of memory; readers
+ * stop there.
  */
 #include "session/rope.h"
 

@@ -1,7 +1,7 @@
 /* A long message as a list of pieces: bytes that lie somewhere, and bytes that are made when they are read.
  *
- * The length of every piece is known when it is added, so that messages can be nested (protobuf writes the length first) and
- * a capture of gigabytes can be sent without a copy of it in memory.
+ * The length of every piece is known when it is added, so that messages can be nested (protobuf writes the length
+ * first) and a capture of gigabytes can be sent without a copy of it in memory.
  */
 #ifndef XP_SESSION_ROPE_H
 #define XP_SESSION_ROPE_H

@@ -52,8 +52,8 @@ static xp_status check_path(const char *path, xp_error *err)
     return xp_fail(err, XP_ERR_USAGE, "The directory for captures is empty: give a path");
   }
   if (has_scheme(path)) {
-    return xp_fail(err, XP_ERR_USAGE, "%.300s is not on a file system of this machine: give a local directory, and copy the run",
-                   path);
+    return xp_fail(err, XP_ERR_USAGE,
+                   "%.300s is not on a file system of this machine: give a local directory, and copy the run", path);
   }
   return XP_OK;
 }
@@ -114,7 +114,8 @@ static xp_status make_new_run(const char *root, char path[XP_PATH_ROOM], xp_erro
 static xp_status make_named_run(const char *root, const char *run, char path[XP_PATH_ROOM], xp_error *err)
 {
   if (run[0] == '\0' || strchr(run, '/') != NULL || strcmp(run, ".") == 0 || strcmp(run, "..") == 0) {
-    return xp_fail(err, XP_ERR_USAGE, "\"%.100s\" cannot be the name of a run: it is the name of a directory, without /", run);
+    return xp_fail(err, XP_ERR_USAGE,
+                   "\"%.100s\" cannot be the name of a run: it is the name of a directory, without /", run);
   }
   if (snprintf(path, XP_PATH_ROOM, "%s/%s", root, run) >= XP_PATH_ROOM) {
     return xp_fail(err, XP_ERR_USAGE, "The path %.100s.. is too long", root);
@@ -212,6 +213,13 @@ static void clean_stem(const char *stem, char clean[256])
   }
 }
 
+/* For file systems without links: an empty file takes the name, and is replaced at once. */
+static bool claim_and_rename(const xp_new_file *file, const char *path)
+{
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return fd >= 0 && close(fd) == 0 && rename(file->temporary, path) == 0;
+}
+
 /* Takes the first free name. */
 static xp_status take_name(const xp_new_file *file, const char *stem, const char *suffix, char path[XP_PATH_ROOM],
                            xp_error *err)
@@ -227,8 +235,9 @@ static xp_status take_name(const xp_new_file *file, const char *stem, const char
     if (link(file->temporary, path) == 0) {
       return XP_OK;
     }
-    if (errno == EPERM || errno == ENOTSUP || errno == ENOSYS) { /* a file system without links */
-      return rename(file->temporary, path) == 0 ? XP_OK : fail_io(err, "Cannot write", path);
+    bool has_links = errno != EPERM && errno != ENOTSUP && errno != ENOSYS;
+    if (!has_links && claim_and_rename(file, path)) {
+      return XP_OK;
     }
     if (errno != EEXIST) {
       return fail_io(err, "Cannot write", path);

@@ -1,8 +1,8 @@
 /* Where captures go: logdir/plugins/profile/<run>/<host>.xplane.pb, and how a file gets there.
  *
- * A file is written under a temporary name in its directory and gets its own name when it is whole; nothing that exists is
- * overwritten, and what fails leaves nothing behind.
- * Layout: xla/tsl/profiler/rpc/client/save_profile.cc, capture_profile.cc (ExportToTensorBoard).
+ * A file is written under a temporary name in its directory and gets its own name when it is whole; nothing that exists
+ * is overwritten, and what fails leaves nothing behind. Layout: xla/tsl/profiler/rpc/client/save_profile.cc,
+ * capture_profile.cc (ExportToTensorBoard).
  */
 #ifndef XP_SESSION_RUN_FILES_H
 #define XP_SESSION_RUN_FILES_H
@@ -18,8 +18,8 @@ xp_status xp_logdir_check(const char *logdir, xp_error *err);
 /* The name of a run that begins now: YYYY_MM_DD_HH_MM_SS in local time. */
 void xp_run_name_now(char name[XP_RUN_ROOM]);
 
-/* Makes root/<run> and what is missing above it; writes its absolute path.  run NULL: the name of now, with _2, _3 .. behind
- * it if that exists; a run that is named may exist.  root: logdir/plugins/profile. */
+/* Makes root/<run> and what is missing above it; writes its absolute path.  run NULL: the name of now, with _2, _3 ..
+ * behind it if that exists; a run that is named may exist.  root: logdir/plugins/profile. */
 xp_status xp_run_directory_make(const char *root, const char *run, char path[XP_PATH_ROOM], xp_error *err);
 
 /* The same below a logdir: logdir/plugins/profile/<run>. */
@@ -37,9 +37,9 @@ xp_status xp_new_file_open(const char *directory, xp_new_file *file, xp_error *e
 /* Appends; XP_ERR_IO says what the system said. */
 xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, xp_error *err);
 
-/* Gives the file its name, stem and suffix ("host", ".xplane.pb"), and closes it; _2, _3 .. goes behind the stem if the name
- * is taken.  '/', ':' and control characters of the stem become '_'.  path (may be NULL) gets the whole path.  After an
- * error the file is gone. */
+/* Gives the file its name, stem and suffix ("host", ".xplane.pb"), and closes it; _2, _3 .. goes behind the stem if the
+ * name is taken.  '/', ':' and control characters of the stem become '_'.  path (may be NULL) gets the whole path.
+ * After an error the file is gone. */
 xp_status xp_new_file_publish(xp_new_file *file, const char *stem, const char *suffix, char path[XP_PATH_ROOM],
                               xp_error *err);
 

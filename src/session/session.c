@@ -1,5 +1,5 @@
-/* One static state under a lock says who holds the session; everything that takes time (plugins that start, collecting) is
- * done by the holder without the lock.
+/* One static state under a lock says who holds the session; everything that takes time (plugins that start, collecting)
+ * is done by the holder without the lock.
  *
  * After fork the child has no session: what the parent's plugins and threads do is not its own.
  */
@@ -105,7 +105,8 @@ static xp_status claim(xp_session *session, const char *holder, uint64_t expecte
   if (state.current != NULL) {
     char text[256];
     describe_holder(text, sizeof text);
-    return xp_fail(err, XP_ERR_BUSY, "Profile has already been started. Only one profile may be run at a time. %s", text);
+    return xp_fail(err, XP_ERR_BUSY, "Profile has already been started. Only one profile may be run at a time. %s",
+                   text);
   }
   state.current = session;
   snprintf(state.holder, sizeof state.holder, "%s", holder);
@@ -149,8 +150,8 @@ static xp_str keep_options(xp_profile *profile, const xp_profile_options *option
 {
   xp_wire_writer w = {0};
   xp_profile_options_put(&w, options);
-  profile->options = w.failed ? xp_str_from(NULL, 0)
-                              : xp_arena_copy(profile->arena, xp_str_from((const char *)w.data, w.len));
+  profile->options =
+      w.failed ? xp_str_from(NULL, 0) : xp_arena_copy(profile->arena, xp_str_from((const char *)w.data, w.len));
   xp_wire_writer_free(&w);
   return profile->options;
 }

@@ -10,8 +10,8 @@
 
 typedef struct xp_session xp_session;
 
-/* Takes the process's session, for `holder` (copied; "the profiler server, asked by 10.0.0.3") and an expected time (0: not
- * known).  XP_ERR_BUSY with upstream's text and who holds it since when. */
+/* Takes the process's session, for `holder` (copied; "the profiler server, asked by 10.0.0.3") and an expected time (0:
+ * not known).  XP_ERR_BUSY with upstream's text and who holds it since when. */
 xp_status xp_session_claim(const char *holder, uint64_t expected_ns, xp_session **session, xp_error *err);
 
 /* What a session records, beside what plugins are told. */
@@ -31,8 +31,8 @@ xp_status xp_session_end(xp_session *session, xp_profile **profile, xp_error *er
 /* Stops everything that was begun, throws it away, and gives the session free. */
 void xp_session_discard(xp_session *session);
 
-/* Key and value in turn, NULL at the end, as advanced options: "true" and "false" become bool, whole numbers int.  Borrows the
- * texts, rows from the arena.  XP_ERR_USAGE if a key has no value. */
+/* Key and value in turn, NULL at the end, as advanced options: "true" and "false" become bool, whole numbers int.
+ * Borrows the texts, rows from the arena.  XP_ERR_USAGE if a key has no value. */
 xp_status xp_advanced_options_from_text(const char *const *pairs, xp_arena *arena, xp_profile_options *options,
                                         xp_error *err);
 

@@ -1,0 +1,361 @@
+/* The planes of the host and of one family of devices; the process of a plane and the thread of a line have the numbers
+ * that upstream gives them.  JSON goes through a stream into zlib, so no event is held in memory but for the columns.
+ *
+ * When there are too many events the earliest stay.  Their latest start is found first; of those that start just then,
+ * as many stay as have room.
+ */
+#define _GNU_SOURCE
+#include "session/trace_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "json/writer.h"
+
+enum { HOST_PID = 701, FIRST_DEVICE_PID = 1 };
+
+typedef struct {
+  const xp_capture *capture;
+  const char *family; /* prefix of the planes of devices; NULL: there are none */
+  int64_t last_ps;    /* events that start later are left out */
+  uint64_t ties;      /* of those that start at it, so many stay */
+  xp_json json;
+} writing;
+
+/* ---- which planes */
+
+static const char *device_family(const xp_capture *capture)
+{
+  static const char *const families[] = {"/device:GPU:", "/device:TPU:", "/device:CUSTOM:"};
+  for (size_t f = 0; f < 3; f++) {
+    for (size_t h = 0; h < capture->host_count; h++) {
+      for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
+        if (xp_str_starts(capture->hosts[h].planes[p].name, families[f])) {
+          return families[f];
+        }
+      }
+    }
+  }
+  return NULL;
+}
+
+static bool is_host(const xp_plane *plane)
+{
+  return xp_str_is(plane->name, "/host:CPU");
+}
+
+static bool is_shown(const writing *w, const xp_plane *plane)
+{
+  return is_host(plane) || (w->family != NULL && xp_str_starts(plane->name, w->family));
+}
+
+static bool is_line_shown(const xp_line *line)
+{
+  return !xp_str_is(line->name, "Async XLA Ops");
+}
+
+static void each_line(writing *w, void (*visit)(writing *w, const xp_line *line, void *context), void *context)
+{
+  for (size_t h = 0; h < w->capture->host_count; h++) {
+    for (size_t p = 0; p < w->capture->hosts[h].plane_count; p++) {
+      const xp_plane *plane = &w->capture->hosts[h].planes[p];
+      for (size_t i = 0; is_shown(w, plane) && i < plane->line_count; i++) {
+        visit(w, &plane->lines[i], context);
+      }
+    }
+  }
+}
+
+static int64_t pid_of(const xp_plane *plane)
+{
+  return is_host(plane) ? HOST_PID : FIRST_DEVICE_PID + plane->id;
+}
+
+/* Ids of threads that are hashes are cut to 32 bits, as upstream does. */
+static uint32_t tid_of(const xp_line *line)
+{
+  return (uint32_t)line->id;
+}
+
+/* ---- the earliest events */
+
+static void count_events(writing *w, const xp_line *line, void *count)
+{
+  (void)w;
+  *(uint64_t *)count += is_line_shown(line) ? line->count : 0;
+}
+
+typedef struct {
+  int64_t *starts;
+  size_t count;
+} start_list;
+
+static void take_starts(writing *w, const xp_line *line, void *context)
+{
+  start_list *list = context;
+  (void)w;
+  for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
+    list->starts[list->count++] = line->start_ps[i];
+  }
+}
+
+static int by_value(const void *a, const void *b)
+{
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static bool limit_events(writing *w, uint64_t most)
+{
+  uint64_t count = 0;
+  each_line(w, count_events, &count);
+  w->last_ps = INT64_MAX;
+  if (count <= most) {
+    return true;
+  }
+  start_list list = {.starts = malloc((size_t)count * sizeof *list.starts)};
+  if (list.starts == NULL) {
+    return false;
+  }
+  each_line(w, take_starts, &list);
+  qsort(list.starts, list.count, sizeof *list.starts, by_value);
+  w->last_ps = list.starts[most - 1];
+  for (size_t i = (size_t)most; i > 0 && list.starts[i - 1] == w->last_ps; i--) {
+    w->ties++;
+  }
+  free(list.starts);
+  return true;
+}
+
+static bool is_kept(writing *w, int64_t start_ps)
+{
+  if (start_ps != w->last_ps || w->last_ps == INT64_MAX) {
+    return start_ps <= w->last_ps;
+  }
+  bool has_room = w->ties > 0;
+  w->ties -= has_room;
+  return has_room;
+}
+
+/* ---- names of processes and threads */
+
+static void put_meta(writing *w, const char *name, int64_t pid, const uint32_t *tid, const char *key, xp_str text,
+                     int64_t number)
+{
+  xp_json *j = &w->json;
+  xp_json_object_line(j);
+  xp_json_key(j, "ph");
+  xp_json_text(j, "M");
+  xp_json_key(j, "pid");
+  xp_json_int(j, pid);
+  if (tid != NULL) {
+    xp_json_key(j, "tid");
+    xp_json_uint(j, *tid);
+  }
+  xp_json_key(j, "name");
+  xp_json_text(j, name);
+  xp_json_key(j, "args");
+  xp_json_object_line(j);
+  xp_json_key(j, key);
+  if (text.ptr != NULL) {
+    xp_json_str(j, text);
+  } else {
+    xp_json_int(j, number);
+  }
+  xp_json_object_end(j);
+  xp_json_object_end(j);
+}
+
+static void put_thread(writing *w, const xp_line *line, void *context)
+{
+  int64_t pid = pid_of(line->plane);
+  uint32_t tid = tid_of(line);
+  xp_str name = line->display_name.len > 0 ? line->display_name : line->name, none = {0};
+  (void)context;
+  if (line->index == 0) {
+    put_meta(w, "process_name", pid, NULL, "name", line->plane->name, 0);
+    put_meta(w, "process_sort_index", pid, NULL, "sort_index", none, pid);
+  }
+  if (name.len > 0) {
+    put_meta(w, "thread_name", pid, &tid, "name", name, 0);
+  }
+  put_meta(w, "thread_sort_index", pid, &tid, "sort_index", none,
+           is_host(line->plane) ? (int64_t)line->index + 1 : tid);
+}
+
+/* ---- events */
+
+/* Stats that only programs read (xplane_schema.cc, IsInternalStat). */
+static bool is_internal(xp_str name)
+{
+  static const char *const internal[] = {"_pt", "_p", "_ct", "_c", "_r", "flops", "program_id", "symbol_id"};
+  for (size_t i = 0; i < sizeof internal / sizeof *internal; i++) {
+    if (xp_str_is(name, internal[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void put_arg(xp_json *j, const xp_stat *stat)
+{
+  char text[32];
+  xp_json_key_str(j, stat->name);
+  switch (stat->type) {
+  case XP_STAT_DOUBLE:
+    snprintf(text, sizeof text, "%g", stat->real);
+    xp_json_text(j, text);
+    break;
+  case XP_STAT_UINT64:
+    snprintf(text, sizeof text, "%llu", (unsigned long long)stat->bits);
+    xp_json_text(j, text);
+    break;
+  case XP_STAT_INT64:
+    snprintf(text, sizeof text, "%lld", (long long)stat->bits);
+    xp_json_text(j, text);
+    break;
+  case XP_STAT_STRING:
+    xp_json_str(j, stat->text);
+    break;
+  default:
+    xp_json_text(j, "<opaque bytes>");
+  }
+}
+
+enum { MOST_ARGS = 64 };
+
+static int by_name(const void *a, const void *b)
+{
+  return xp_str_cmp(((const xp_stat *)a)->name, ((const xp_stat *)b)->name);
+}
+
+/* The first of equal names counts (an event's own before those of its name); names are sorted. */
+static size_t read_args(xp_event_cursor *cursor, size_t i, xp_stat args[MOST_ARGS])
+{
+  size_t count = 0;
+  xp_stat stat;
+  for (xp_stats stats = xp_event_stats(cursor, i); count < MOST_ARGS && xp_stats_next(&stats, &stat);) {
+    bool is_new = !is_internal(stat.name);
+    for (size_t k = 0; k < count; k++) {
+      is_new = is_new && !xp_str_eq(args[k].name, stat.name);
+    }
+    if (is_new) {
+      args[count++] = stat;
+    }
+  }
+  if (count > 1) {
+    qsort(args, count, sizeof *args, by_name);
+  }
+  return count;
+}
+
+static void put_event(writing *w, const xp_line *line, xp_event_cursor *cursor, size_t i)
+{
+  xp_json *j = &w->json;
+  const xp_event_meta *meta = xp_event_meta_of(line, i);
+  bool is_long = meta->display_name.len > 0;
+  xp_stat args[MOST_ARGS];
+  size_t count = read_args(cursor, i, args);
+  int64_t dur_ps = xp_event_dur(line, i);
+  xp_json_object_line(j);
+  xp_json_key(j, "ph");
+  xp_json_text(j, "X");
+  xp_json_key(j, "pid");
+  xp_json_int(j, pid_of(line->plane));
+  xp_json_key(j, "tid");
+  xp_json_uint(j, tid_of(line));
+  xp_json_key(j, "ts");
+  xp_json_decimal(j, line->start_ps[i], 6);
+  xp_json_key(j, "dur");
+  xp_json_decimal(j, dur_ps > 0 ? dur_ps : 1, 6); /* the viewer does not show events without length */
+  xp_json_key(j, "name");
+  xp_json_str(j, is_long ? meta->display_name : meta->name);
+  if (count > 0 || is_long) {
+    xp_json_key(j, "args");
+    xp_json_object_line(j);
+    for (size_t k = 0; k < count; k++) {
+      put_arg(j, &args[k]);
+    }
+    if (is_long) {
+      xp_json_key(j, "long_name");
+      xp_json_str(j, meta->name);
+    }
+    xp_json_object_end(j);
+  }
+  xp_json_object_end(j);
+}
+
+static void put_line(writing *w, const xp_line *line, void *context)
+{
+  xp_event_cursor cursor = xp_event_cursor_open(line);
+  (void)context;
+  for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
+    if (is_kept(w, line->start_ps[i])) {
+      put_event(w, line, &cursor, i);
+    }
+  }
+}
+
+static void put_all(writing *w)
+{
+  xp_json *j = &w->json;
+  xp_json_object(j);
+  xp_json_key(j, "displayTimeUnit");
+  xp_json_text(j, "ns");
+  xp_json_key(j, "metadata");
+  xp_json_object_line(j);
+  xp_json_key(j, "highres-ticks");
+  xp_json_bool(j, true);
+  xp_json_object_end(j);
+  xp_json_key(j, "traceEvents");
+  xp_json_array(j);
+  each_line(w, put_thread, NULL);
+  each_line(w, put_line, NULL);
+  xp_json_object_line(j);
+  xp_json_object_end(j);
+  xp_json_array_end(j);
+  xp_json_object_end(j);
+  xp_json_finish(j);
+}
+
+/* ---- gzip behind a stream */
+
+static ssize_t write_packed(void *cookie, const char *bytes, size_t count)
+{
+  return gzwrite(cookie, bytes, (unsigned)count) == (int)count ? (ssize_t)count : 0;
+}
+
+static xp_status write_stream(writing *w, gzFile packed, xp_error *err)
+{
+  FILE *out = fopencookie(packed, "w", (cookie_io_functions_t){.write = write_packed});
+  if (out == NULL) {
+    gzclose(packed);
+    return xp_fail(err, XP_ERR_MEMORY, "No memory for writing the trace.json.gz");
+  }
+  setvbuf(out, NULL, _IOFBF, 64 << 10);
+  xp_json_begin(&w->json, out);
+  put_all(w);
+  bool failed = ferror(out) != 0;
+  failed |= fclose(out) != 0;
+  failed |= gzclose(packed) != Z_OK;
+  return failed ? xp_fail(err, XP_ERR_IO, "Cannot write the trace.json.gz: is the disk full?") : XP_OK;
+}
+
+xp_status xp_trace_json_write(const xp_capture *capture, int fd, uint64_t most, xp_error *err)
+{
+  writing w = {.capture = capture, .family = device_family(capture)};
+  if (!limit_events(&w, most != 0 ? most : XP_TRACE_JSON_EVENTS)) {
+    return xp_fail(err, XP_ERR_MEMORY, "No memory for choosing the events of the trace.json.gz");
+  }
+  int copy = dup(fd);
+  gzFile packed = copy >= 0 ? gzdopen(copy, "wb1") : NULL; /* the fastest: such files are read once */
+  if (packed == NULL) {
+    if (copy >= 0) {
+      close(copy);
+    }
+    return xp_fail(err, XP_ERR_MEMORY, "No memory for writing the trace.json.gz");
+  }
+  return write_stream(&w, packed, err);
+}
