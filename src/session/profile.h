@@ -36,6 +36,9 @@ xp_profile *xp_profile_create(void);
 /* Keeps a sentence for XSpace.errors (copied). */
 void xp_profile_add_error(xp_profile *profile, const char *text);
 
+/* Lays the XSpace out in profile->space; scratch for the time of the call.  Called once, by xp_profile_space. */
+void xp_profile_lay_out(xp_profile *profile, xp_arena *scratch);
+
 /* The serialized XSpace, laid out at the first call: a pass over all events.  NULL (XP_ERR_MEMORY) when memory is out.
  * Lives as long as the profile; any number of threads may read it. */
 const xp_rope *xp_profile_space(xp_profile *profile, xp_error *err);
