@@ -34,11 +34,12 @@ typedef struct {
   /* Told before each wait and each try, and why the last one failed; NULL: nobody. */
   void (*tell)(void *context, const char *message);
   void *tell_context;
+  const volatile int *cancel; /* NULL, or set to non-zero (from a signal handler, too) to give everything up */
 } xp_capture_options;
 
 #define XP_CAPTURE_OPTIONS_INIT                                                                                        \
   {                                                                                                                    \
-    sizeof(xp_capture_options), 1000, 2, 1, -1, 3, 0, 5000, 120000, false, NULL, NULL, NULL, NULL                      \
+    sizeof(xp_capture_options), 1000, 2, 1, -1, 3, 0, 5000, 120000, false, NULL, NULL, NULL, NULL, NULL                \
   }
 
 /* How it went with one program. */
@@ -52,7 +53,8 @@ typedef enum {
   XP_CAPTURE_BUSY,         /* another session runs there */
   XP_CAPTURE_SERVER_ERROR, /* the server answered with an error */
   XP_CAPTURE_LOST,         /* the connection broke, or the server did not answer in time */
-  XP_CAPTURE_DISK          /* the reply could not be written here */
+  XP_CAPTURE_DISK,         /* the reply could not be written here */
+  XP_CAPTURE_CANCELLED     /* the caller gave it up */
 } xp_capture_outcome;
 
 typedef struct {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "session/profile.h"
-#include "session/run_files.h"
+#include "session/profile_file.h"
 #include "session/trace_json.h"
 
 struct xp_export {
@@ -28,42 +27,11 @@ struct xp_export {
 
 /* ---- the work */
 
-static xp_status write_rope(xp_export *e, xp_new_file *file, const xp_rope *space, xp_error *err)
+static void tell_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
 {
-  enum { CHUNK = 1 << 20 };
-  uint8_t *chunk = malloc(CHUNK);
-  xp_rope_reader reader = xp_rope_open(space);
-  xp_status status = chunk != NULL ? XP_OK : xp_fail(err, XP_ERR_MEMORY, "No memory for writing the capture");
-  uint64_t done = 0;
-  while (status == XP_OK && done < space->bytes) {
-    size_t count = xp_rope_read(&reader, chunk, CHUNK);
-    status = count > 0 ? xp_new_file_write(file, chunk, count, err)
-                       : xp_fail(err, XP_ERR_MEMORY, "No memory for writing the capture");
-    done += count;
-    atomic_store_explicit(&e->done_bytes, done, memory_order_relaxed);
-  }
-  xp_rope_close(&reader);
-  free(chunk);
-  return status;
-}
-
-static xp_status write_capture(xp_export *e, xp_error *err)
-{
-  const xp_rope *space = xp_profile_space(e->profile, err);
-  xp_new_file file;
-  if (space == NULL) {
-    return XP_ERR_MEMORY;
-  }
-  atomic_store_explicit(&e->total_bytes, space->bytes, memory_order_relaxed);
-  xp_status status = xp_new_file_open(e->directory, &file, err);
-  if (status == XP_OK) {
-    status = write_rope(e, &file, space, err);
-  }
-  if (status == XP_OK) {
-    status = xp_new_file_publish(&file, e->host, ".xplane.pb", e->path, err);
-  }
-  xp_new_file_discard(&file);
-  return status;
+  xp_export *e = context;
+  atomic_store_explicit(&e->total_bytes, total_bytes, memory_order_relaxed);
+  atomic_store_explicit(&e->done_bytes, done_bytes, memory_order_relaxed);
 }
 
 /* The name that the capture got, without .xplane.pb: both files have the same. */
@@ -107,7 +75,7 @@ static xp_status write_json(xp_export *e, xp_error *err)
 static void *write_all(void *argument)
 {
   xp_export *e = argument;
-  e->status = write_capture(e, &e->err);
+  e->status = xp_profile_write(e->profile, e->directory, e->host, e->path, tell_progress, e, &e->err);
   xp_profile_free(e->profile);
   e->profile = NULL;
   if (e->status == XP_OK && e->write_trace_json) {
