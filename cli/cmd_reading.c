@@ -9,7 +9,7 @@ static const xp_section sections[CMD_COUNT] = {
     [CMD_NAMES] = XP_SECTION_NAMES,
 };
 
-static int say(const xp_error *err)
+int say(const xp_error *err)
 {
   terminal_progress_end();
   complain("", xp_str_c(err->text));
@@ -95,20 +95,4 @@ int run_reading(const options *o)
   metrics_file_close(&metrics);
   xp_capture_free(capture);
   return status;
-}
-
-int run_counters(const options *o)
-{
-  xp_error err = {0};
-  metrics_file metrics = {0};
-  if (!metrics_file_probe(o->path)) {
-    return run_reading(o);
-  }
-  xp_status status = metrics_file_read(&metrics, o->path, &err);
-  xp_output output = terminal_output(o);
-  if (status == XP_OK) {
-    status = xp_metrics_write(&metrics.report, &output, &err);
-  }
-  metrics_file_close(&metrics);
-  return status == XP_OK ? 0 : say(&err);
 }

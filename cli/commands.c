@@ -6,43 +6,55 @@
 
 const command commands[CMD_COUNT] = {
     [CMD_REPORT] =
-        {"report", "why the device waited: the answer, its evidence, and what to do",
+        {"report", "PATH", "why the device waited: the answer, its evidence, and what to do",
          "Reads a capture and prints the verdict first, then counters, the health of the capture, steps, devices, "
          "causes of the waiting, the largest gaps, device time by scope, and what to do. "
          "\"xlaprof PATH\" does the same.",
          "xlaprof report logs/plugins/profile", run_reading},
-    [CMD_INFO] = {"info", "what the capture holds: files, planes, lines, events, warnings",
+    [CMD_INFO] = {"info", "PATH", "what the capture holds: files, planes, lines, events, warnings",
                   "Lists the files of the run, the planes (devices and parts of the host) and their lines (threads and "
                   "streams) with numbers of events and times, and every warning.",
                   "xlaprof info capture.xplane.pb", run_reading},
-    [CMD_COUNTERS] = {"counters", "compiles, executes, reads, uploads and syncs; cut points",
-                      "Counts them in the whole session, in a step and by scope, and lists what cut the program into "
-                      "pieces. PATH may also be a torch_xla metrics report; one that lies beside the capture "
-                      "(metrics.txt, or the capture's name with .metrics.txt) is compared with it.",
-                      "xlaprof counters capture.xplane.pb --metrics metrics.txt", run_counters},
-    [CMD_STEPS] = {"steps", "length and period of the steps, and the device work of each",
+    [CMD_COUNTERS] =
+        {"counters", "PATH|HOST:PORT", "compiles, executes, reads, uploads and syncs; cut points",
+         "Counts them in the whole session, in a step and by scope, and lists what cut the program into "
+         "pieces. PATH may also be a torch_xla metrics report; one that lies beside the capture "
+         "(metrics.txt, or the capture's name with .metrics.txt) is compared with it. HOST:PORT asks a running "
+         "program that carries libxlaprof's server.",
+         "xlaprof counters capture.xplane.pb --metrics metrics.txt", run_counters},
+    [CMD_STEPS] = {"steps", "PATH", "length and period of the steps, and the device work of each",
                    "Takes steps from annotations, else from the devices, else from runs of the main program, and says "
                    "which of these.",
                    "xlaprof steps capture.xplane.pb --csv > steps.csv", run_reading},
     [CMD_GAPS] =
-        {"gaps", "every stretch of time in which a device waited, and why",
+        {"gaps", "PATH", "every stretch of time in which a device waited, and why",
          "Prints the devices, the causes of their waiting, every gap with its cause, and the longest ones with "
          "their parts and the events that show it.",
          "xlaprof gaps capture.xplane.pb --step denoise:3 --min-gap 10us", run_reading},
-    [CMD_OPS] = {"ops", "device time by operation, scope, category, module or source line",
+    [CMD_OPS] = {"ops", "PATH", "device time by operation, scope, category, module or source line",
                  "Sums the work of the devices. Self time leaves out what runs inside; the self times add up to all "
                  "device work.",
                  "xlaprof ops capture.xplane.pb --by scope --top 50", run_reading},
     [CMD_NAMES] =
-        {"names", "device time by the scopes of the program; whether names are on",
+        {"names", "PATH", "device time by the scopes of the program; whether names are on",
          "Shows the tree of scopes with the device time in each, what carries no name, and scopes that only the "
          "host or only the device knows.",
          "xlaprof names capture.xplane.pb", run_reading},
     [CMD_EVENTS] =
-        {"events", "single events by name, plane, line and time; or summed by name",
+        {"events", "PATH", "single events by name, plane, line and time; or summed by name",
          "Lists events with start, length and arguments, in order of plane, line and time. With --by-name one "
          "row for each name.",
          "xlaprof events capture.xplane.pb --match '^PjRt' --from 59ms --to 61ms", run_events},
+    [CMD_CAPTURE] = {"capture", "HOST:PORT[,HOST:PORT..] LOGDIR", "asks running programs for a capture",
+                     "Asks the profiler servers of running programs (torch_xla, JAX, libxlaprof), waits while they "
+                     "trace, and writes "
+                     "LOGDIR/plugins/profile/RUN/HOST_PORT.xplane.pb. Asks again while that can help: the program may "
+                     "not listen yet, "
+                     "or be captured by somebody else. Exit status: 4 nothing listens or the connection broke, 6 the "
+                     "name cannot be "
+                     "resolved, 7 no profiler server, 8 busy, 9 the server failed, 10 the capture is empty, 5 only "
+                     "some were captured.",
+                     "xlaprof capture localhost:9012 logs --duration-ms 2000", run_capture},
 };
 
 const char *command_name(command_id id)
@@ -81,6 +93,9 @@ int exit_status(xp_status status)
     return 0;
   case XP_ERR_USAGE:
     return 2;
+  case XP_ERR_CONNECT:
+  case XP_ERR_TIMEOUT:
+    return 4;
   default:
     return 3;
   }

@@ -6,8 +6,9 @@
 
 typedef struct {
   const char *name;
-  const char *summary; /* one line */
-  const char *detail;  /* a paragraph for `help NAME` */
+  const char *operands; /* "PATH" */
+  const char *summary;  /* one line */
+  const char *detail;   /* a paragraph for `help NAME` */
   const char *example;
   int (*run)(const options *o); /* returns the exit status */
 } command;
@@ -23,6 +24,10 @@ const char *command_nearest(const char *word);
 int run_reading(const options *o); /* report, info, steps, gaps, ops, names */
 int run_counters(const options *o);
 int run_events(const options *o);
+int run_capture(const options *o);
+
+/* Says what went wrong; returns its exit status. */
+int say(const xp_error *err);
 
 /* Exit status of an error. */
 int exit_status(xp_status status);

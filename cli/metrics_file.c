@@ -46,6 +46,19 @@ xp_status metrics_file_read(metrics_file *m, const char *path, xp_error *err)
   return status;
 }
 
+xp_status metrics_file_take(metrics_file *m, const char *text, const char *name, xp_error *err)
+{
+  metrics_file_close(m);
+  snprintf(m->path, sizeof m->path, "%s", name);
+  m->arena = xp_arena_create();
+  if (m->arena == NULL) {
+    return xp_fail(err, XP_ERR_MEMORY, "Memory ran out while the metrics report was read");
+  }
+  xp_status status = xp_metrics_report_read(xp_str_c(text), xp_str_c(m->path), m->arena, &m->report, err);
+  m->found = status == XP_OK;
+  return status;
+}
+
 static bool read_if_there(metrics_file *m, const char *path)
 {
   xp_error err = {0};

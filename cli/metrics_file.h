@@ -18,6 +18,9 @@ bool metrics_file_probe(const char *path);
 /* Reads the report at a path. */
 xp_status metrics_file_read(metrics_file *m, const char *path, xp_error *err);
 
+/* Reads a report in memory (borrowed until the close) that came from `name`. */
+xp_status metrics_file_take(metrics_file *m, const char *text, const char *name, xp_error *err);
+
 /* Looks for "<capture>.metrics.txt" and "metrics.txt" beside the first host of the capture, and reads it.  One that
  * cannot be read is complained about and left out. */
 void metrics_file_find(metrics_file *m, const xp_capture *capture);

@@ -7,12 +7,13 @@
 #include "report/format.h"
 #include "suggest.h"
 
-typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_BY } option_kind;
+typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_BY, KIND_PAIR, KIND_TPU } option_kind;
 
 #define ONLY(id) (1u << CMD_##id)
 enum {
   ALL = (1u << CMD_COUNT) - 1,
-  TABLES = ALL & ~ONLY(REPORT),
+  READING = ALL & ~ONLY(CAPTURE),
+  TABLES = READING & ~ONLY(REPORT),
   EXPLAINING = ONLY(REPORT) | ONLY(GAPS),
   STEPPING = EXPLAINING | ONLY(STEPS),
   TIMED = STEPPING | ONLY(EVENTS),
@@ -33,6 +34,51 @@ typedef struct {
 static const option table[] = {
     {{"--json", NULL, ALL, "the result as JSON"}, KIND_SWITCH, FIELD(json), NO_FIELD},
     {{"--csv", NULL, TABLES, "the main table as CSV, times in ps"}, KIND_SWITCH, FIELD(csv), NO_FIELD},
+    {{"--duration-ms", "N", ONLY(CAPTURE), "how long to trace (1000)"},
+     KIND_NUMBER,
+     FIELD(duration_ms),
+     FIELD(has_duration)},
+    {{"--delay-ms", "N", ONLY(CAPTURE), "begin so long after the request (0)"}, KIND_NUMBER, FIELD(delay_ms), NO_FIELD},
+    {{"--timeout-s", "N", ONLY(CAPTURE), "how long to go on asking (120)"},
+     KIND_NUMBER,
+     FIELD(timeout_s),
+     FIELD(has_timeout)},
+    {{"--interval-s", "N", ONLY(CAPTURE), "time between rounds of requests (5)"},
+     KIND_NUMBER,
+     FIELD(interval_s),
+     FIELD(has_interval)},
+    {{"--attempts", "N", ONLY(CAPTURE), "requests in a round, if captures are empty (3)"},
+     KIND_NUMBER,
+     FIELD(attempts),
+     FIELD(has_attempts)},
+    {{"--host-tracer-level", "N", ONLY(CAPTURE), "0 nothing, 1 user's, 2, 3 more of the host (2)"},
+     KIND_NUMBER,
+     FIELD(host_level),
+     FIELD(has_host_level)},
+    {{"--device-tracer-level", "N", ONLY(CAPTURE), "0 or 1: trace the devices (1)"},
+     KIND_NUMBER,
+     FIELD(device_level),
+     FIELD(has_device_level)},
+    {{"--python-tracer-level", "N", ONLY(CAPTURE), "0 or 1: trace Python calls (the server's choice)"},
+     KIND_NUMBER,
+     FIELD(python_level),
+     FIELD(has_python_level)},
+    {{"--session-id", "NAME", ONLY(CAPTURE), "name of the run (date and time)"},
+     KIND_TEXT,
+     FIELD(session_id),
+     NO_FIELD},
+    {{"--save-on-server", NULL, ONLY(CAPTURE), "the program writes LOGDIR on its own disk"},
+     KIND_SWITCH,
+     FIELD(save_on_server),
+     NO_FIELD},
+    {{"--advanced", "KEY=VALUE", ONLY(CAPTURE), "an option for the devices' profilers"},
+     KIND_PAIR,
+     FIELD(advanced),
+     NO_FIELD},
+    {{"--tpu-...", "VALUE", ONLY(CAPTURE), "the same: --tpu-trace-mode X is tpu_trace_mode=X"},
+     KIND_TPU,
+     FIELD(advanced),
+     NO_FIELD},
     {{"--by", "WHAT", ONLY(OPS), "group by op, scope, category, module or source"}, KIND_BY, FIELD(by), NO_FIELD},
     {{"--match", "REGEX", ONLY(EVENTS), "only events whose name holds this expression"},
      KIND_TEXT,
@@ -58,8 +104,8 @@ static const option table[] = {
     {{"--to", "TIME", TIMED, "and before TIME, both from the session start"}, KIND_TIME, FIELD(to_ps), FIELD(has_to)},
     {{"--step", "NAME[:NUM]", STEPPING, "only what belongs to this step"}, KIND_TEXT, FIELD(step), NO_FIELD},
     {{"--device", "NAME", BY_DEVICE, "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
-    {{"--host", "NAME", ALL, "only this host of the run"}, KIND_TEXT, FIELD(host), NO_FIELD},
-    {{"--run", "NAME", ALL, "this run instead of the newest"}, KIND_TEXT, FIELD(run), NO_FIELD},
+    {{"--host", "NAME", READING, "only this host of the run"}, KIND_TEXT, FIELD(host), NO_FIELD},
+    {{"--run", "NAME", READING, "this run instead of the newest"}, KIND_TEXT, FIELD(run), NO_FIELD},
     {{"--min-gap", "TIME", EXPLAINING, "gaps below it are added up, not listed (1us)"},
      KIND_TIME,
      FIELD(min_gap_ps),
@@ -76,16 +122,16 @@ static const option table[] = {
      KIND_SWITCH,
      FIELD(raw_names),
      NO_FIELD},
-    {{"--top", "N", ALL & ~ONLY(EVENTS), "at most N rows in each text table, 0 for all"},
+    {{"--top", "N", READING & ~ONLY(EVENTS), "at most N rows in each text table, 0 for all"},
      KIND_NUMBER,
      FIELD(top),
      FIELD(has_top)},
-    {{"--width", "N", ALL, "columns of text (the terminal's; 80 in a pipe)"}, KIND_NUMBER, FIELD(width), NO_FIELD},
-    {{"--no-color", NULL, ALL, "no bold headings on a terminal (also: NO_COLOR=1)"},
+    {{"--width", "N", READING, "columns of text (the terminal's; 80 in a pipe)"}, KIND_NUMBER, FIELD(width), NO_FIELD},
+    {{"--no-color", NULL, READING, "no bold headings on a terminal (also: NO_COLOR=1)"},
      KIND_SWITCH,
      FIELD(no_color),
      NO_FIELD},
-    {{"--threads", "N", ALL, "threads to read with (one for each core)"}, KIND_NUMBER, FIELD(threads), NO_FIELD},
+    {{"--threads", "N", READING, "threads to read with (one for each core)"}, KIND_NUMBER, FIELD(threads), NO_FIELD},
 };
 
 enum { OPTION_COUNT = sizeof table / sizeof table[0] };
@@ -113,11 +159,53 @@ static const option *find_option(const char *word, const char **value)
   size_t length = strcspn(word, "=");
   *value = word[length] == '=' ? word + length + 1 : NULL;
   for (size_t i = 0; i < OPTION_COUNT; i++) {
-    if (strlen(table[i].shown.name) == length && strncmp(word, table[i].shown.name, length) == 0) {
+    bool is_family = table[i].kind == KIND_TPU && strncmp(word, "--tpu-", 6) == 0 && length > 6;
+    if (is_family || (strlen(table[i].shown.name) == length && strncmp(word, table[i].shown.name, length) == 0)) {
       return &table[i];
     }
   }
   return NULL;
+}
+
+/* ---- options of the devices' profilers */
+
+static bool add_advanced(options *o, const char *key, const char *value)
+{
+  if (o->advanced_count == MOST_ADVANCED) {
+    return false;
+  }
+  o->advanced[2 * o->advanced_count] = key;
+  o->advanced[2 * o->advanced_count + 1] = value;
+  o->advanced_count++;
+  return true;
+}
+
+/* "key=value" */
+static bool add_pair(options *o, const char *text)
+{
+  char *key = o->advanced_keys[o->advanced_count < MOST_ADVANCED ? o->advanced_count : 0];
+  size_t length = strcspn(text, "=");
+  if (text[length] != '=' || length == 0 || length >= sizeof o->advanced_keys[0] ||
+      o->advanced_count == MOST_ADVANCED) {
+    return false;
+  }
+  snprintf(key, sizeof o->advanced_keys[0], "%.*s", (int)length, text);
+  return add_advanced(o, key, text + length + 1);
+}
+
+/* "--tpu-trace-mode" and its value. */
+static bool add_tpu(options *o, const char *word, const char *value)
+{
+  char *key = o->advanced_keys[o->advanced_count < MOST_ADVANCED ? o->advanced_count : 0];
+  size_t length = strcspn(word, "=") - 2;
+  if (length >= sizeof o->advanced_keys[0] || o->advanced_count == MOST_ADVANCED) {
+    return false;
+  }
+  snprintf(key, sizeof o->advanced_keys[0], "%.*s", (int)length, word + 2);
+  for (char *c = key; *c != '\0'; c++) {
+    *c = *c == '-' ? '_' : *c;
+  }
+  return add_advanced(o, key, value);
 }
 
 static bool unknown_option(const options *o, const char *word, xp_error *err)
@@ -185,7 +273,7 @@ static bool read_number(const char *text, uint64_t *number)
   return true;
 }
 
-static bool set_value(options *o, const option *opt, const char *text, xp_error *err)
+static bool set_value(options *o, const option *opt, const char *word, const char *text, xp_error *err)
 {
   char *field = (char *)o + opt->value;
   if (opt->given != NO_FIELD) {
@@ -204,6 +292,10 @@ static bool set_value(options *o, const option *opt, const char *text, xp_error 
   case KIND_NUMBER:
     return read_number(text, (uint64_t *)field) ||
            bad_value(err, opt, text, "is no number. Write a whole number, 0 or more");
+  case KIND_PAIR:
+    return add_pair(o, text) || bad_value(err, opt, text, "is no KEY=VALUE, or there are more than 32 of them");
+  case KIND_TPU:
+    return add_tpu(o, word, text) || bad_value(err, opt, word, "is too long, or there are more than 32 of them");
   default:
     return read_by(text, (xp_ops_by *)field) ||
            bad_value(err, opt, text, "is unknown. Write op, scope, category, module or source");
@@ -215,6 +307,7 @@ static bool read_option(options *o, int count, char **words, int *i, xp_error *e
 {
   const char *value;
   const option *opt = find_option(words[*i], &value);
+  const char *word = words[*i];
   char hint[160];
   if (opt == NULL) {
     return unknown_option(o, words[*i], err);
@@ -232,11 +325,34 @@ static bool read_option(options *o, int count, char **words, int *i, xp_error *e
     }
     value = words[++*i];
   }
-  return set_value(o, opt, value, err);
+  return set_value(o, opt, word, value, err);
+}
+
+static bool check_capture(const options *o, xp_error *err)
+{
+  if (o->path == NULL || o->logdir == NULL) {
+    return fail(err, o->path == NULL ? "Nobody is named to" : "No directory for the capture is given to", "capture",
+                "Write xlaprof capture HOST:PORT LOGDIR");
+  }
+  if ((o->has_duration && o->duration_ms == 0) || (o->has_attempts && o->attempts == 0)) {
+    return fail(err,
+                "This must be at least 1:", o->has_duration && o->duration_ms == 0 ? "--duration-ms" : "--attempts",
+                "xlaprof help capture lists the options");
+  }
+  if (o->host_level > 3 || o->device_level > UINT32_MAX || o->python_level > INT32_MAX || o->attempts > UINT32_MAX) {
+    return fail(err, "A level is too large:", "--host-tracer-level 0 to 3", "xlaprof help capture lists the options");
+  }
+  if (o->timeout_s > INT32_MAX || o->interval_s > INT32_MAX || o->duration_ms > INT64_MAX / 1000000) {
+    return fail(err, "A time is too large:", "--timeout-s", "Give seconds below 2147483647");
+  }
+  return true;
 }
 
 static bool check(const options *o, xp_error *err)
 {
+  if (o->command == CMD_CAPTURE) {
+    return check_capture(o, err);
+  }
   if (o->path == NULL) {
     return fail(err, "No capture is given to", command_name(o->command),
                 "Name a file *.xplane.pb, or a directory that holds some: xlaprof report PATH");
@@ -269,6 +385,11 @@ bool options_parse(options *o, int count, char **words, xp_error *err)
       }
     } else if (o->path == NULL) {
       o->path = word;
+    } else if (o->command == CMD_CAPTURE) {
+      if (o->logdir != NULL) {
+        return fail(err, "There is a third word:", word, "Write several programs as HOST:PORT,HOST:PORT");
+      }
+      o->logdir = word;
     } else {
       return fail(err, "One capture is read at a time, and there is a second:", word,
                   "To read several hosts together, name the directory that holds them");

@@ -16,8 +16,11 @@ typedef enum {
   CMD_OPS,
   CMD_NAMES,
   CMD_EVENTS,
+  CMD_CAPTURE,
   CMD_COUNT
 } command_id;
+
+enum { MOST_ADVANCED = 32 };
 
 typedef struct {
   command_id command;
@@ -30,6 +33,15 @@ typedef struct {
   uint64_t limit, top, width, threads;
   bool has_top;
   xp_ops_by by;
+  /* capture */
+  const char *logdir; /* its second operand */
+  const char *session_id;
+  bool save_on_server, has_python_level;
+  uint64_t duration_ms, attempts, host_level, device_level, python_level, delay_ms, timeout_s, interval_s;
+  bool has_duration, has_attempts, has_host_level, has_device_level, has_timeout, has_interval;
+  const char *advanced[2 * MOST_ADVANCED + 1]; /* key and value in turn, NULL at the end */
+  size_t advanced_count;
+  char advanced_keys[MOST_ADVANCED][64]; /* of --tpu-..: the words with _ for - */
 } options;
 
 typedef struct {
