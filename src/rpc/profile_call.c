@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "rpc/profile_answer.h"
-#include "rpc/server.h"
+#include "rpc/profiler_server.h"
 
 struct xp_profile_call {
   xp_server *server;
