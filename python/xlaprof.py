@@ -25,6 +25,7 @@ import functools
 import os
 import pathlib
 import sys
+import threading
 
 __all__ = ["Error", "Server", "StepTrace", "Trace", "set_step_barrier", "start_server", "start_trace", "stop_trace",
            "trace", "metrics_report", "scope"]
@@ -219,8 +220,9 @@ class Trace:
         status = _lib.xp_trace_end(trace_, error)
         if jax_scope is not None:
             jax_scope.__exit__(*exc)
-        if _barrier_failures:
-            raise _barrier_failures.pop()
+        failure, _barrier_failure.exception = getattr(_barrier_failure, "exception", None), None
+        if failure is not None:
+            raise failure
         _check(status, error)
         return False
 
@@ -256,7 +258,7 @@ def scope():
 
 
 _barrier_kept = None
-_barrier_failures = []  # exceptions cannot pass through C
+_barrier_failure = threading.local()  # exceptions cannot pass through C: they wait here for the end of their step
 
 
 def set_step_barrier(function):
@@ -272,7 +274,7 @@ def set_step_barrier(function):
             function()
             return 0
         except BaseException as failure:  # pylint: disable=broad-except
-            _barrier_failures.append(failure)
+            _barrier_failure.exception = failure
             return 0
 
     kept = _Barrier(_BARRIER(wait), None)

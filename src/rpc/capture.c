@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "rpc/capture_request.h"
@@ -165,6 +166,22 @@ static xp_status check_options(const xp_capture_options *o, size_t count, xp_err
   return XP_OK;
 }
 
+/* A name that no run here has: where the server saves the file on this machine, the run is a new one. */
+static void choose_run_name(xp_capture_job *job)
+{
+  char name[XP_RUN_ROOM - 16], path[2 * XP_PATH_ROOM];
+  struct stat found;
+  xp_run_name_now(job->session_id);
+  snprintf(name, sizeof name, "%s", job->session_id);
+  for (int i = 2; i < 1000; i++) {
+    snprintf(path, sizeof path, "%s/%s", job->root, job->session_id);
+    if (stat(path, &found) != 0) {
+      return;
+    }
+    snprintf(job->session_id, sizeof job->session_id, "%s_%d", name, i);
+  }
+}
+
 static xp_status prepare_job(xp_capture_job *job, const char *logdir, const xp_capture_options *o, xp_error *err)
 {
   xp_status status = xp_logdir_check(logdir, err);
@@ -184,7 +201,7 @@ static xp_status prepare_job(xp_capture_job *job, const char *logdir, const xp_c
   if (o->session_id != NULL) {
     snprintf(job->session_id, sizeof job->session_id, "%s", o->session_id);
   } else {
-    xp_run_name_now(job->session_id);
+    choose_run_name(job);
   }
   return status;
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,7 +147,9 @@ static bool judge_saved_there(const xp_capture_job *job, xp_capture_result *r, c
   char path[2 * XP_PATH_ROOM];
   snprintf(path, sizeof path, "%s/%s/%s.xplane.pb", job->root, job->session_id, stem);
   set_path(r, path);
-  if (access(path, R_OK) == 0) {
+  struct stat file;
+  if (stat(path, &file) == 0) {
+    r->bytes = (uint64_t)file.st_size;
     xp_capture_result_say(r, "saved by the server in %s", path);
     return set(r, XP_CAPTURE_SAVED, false);
   }
