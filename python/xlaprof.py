@@ -198,7 +198,7 @@ class Trace:
     As a context manager, or a decorator of a function.
     """
 
-    def __init__(self, name, **kwargs):
+    def __init__(self, name, /, **kwargs):
         self.name, self.kwargs = name, kwargs
         self._open = []  # a decorated function may call itself
 

@@ -169,7 +169,7 @@ static xp_status check_options(const xp_capture_options *o, size_t count, xp_err
 /* A name that no run here has: where the server saves the file on this machine, the run is a new one. */
 static void choose_run_name(xp_capture_job *job)
 {
-  char name[XP_RUN_ROOM - 16], path[2 * XP_PATH_ROOM];
+  char name[XP_RUN_ROOM], path[2 * XP_PATH_ROOM];
   struct stat found;
   xp_run_name_now(job->session_id);
   snprintf(name, sizeof name, "%s", job->session_id);
@@ -178,7 +178,7 @@ static void choose_run_name(xp_capture_job *job)
     if (stat(path, &found) != 0) {
       return;
     }
-    snprintf(job->session_id, sizeof job->session_id, "%s_%d", name, i);
+    snprintf(job->session_id, sizeof job->session_id, "%.100s_%d", name, i);
   }
 }
 

@@ -98,7 +98,7 @@ static bool judge_error(xp_capture_result *r, const xp_grpc_answer *a)
     return set(r, XP_CAPTURE_BUSY, true);
   }
   if (a->code == XP_GRPC_UNIMPLEMENTED) {
-    xp_capture_result_say(r, "a gRPC server, but without a profiler (%s): is it the right port?", a->message);
+    xp_capture_result_say(r, "a gRPC server, but not of a profiler (%s); look for the right port", a->message);
     return set(r, XP_CAPTURE_NO_PROFILER, false);
   }
   xp_capture_result_say(r, "the server answered %s: %s", xp_grpc_code_name(a->code),
@@ -161,7 +161,7 @@ static bool judge_reply(const xp_capture_job *job, xp_capture_result *r, const x
 {
   r->bytes = files->capture_bytes;
   if (files->reply.empty_trace) {
-    xp_capture_result_say(r, "the program did nothing that the profiler records: is it running its steps?");
+    xp_capture_result_say(r, "the capture is empty: in that time the program did nothing that its profiler records");
     return set(r, XP_CAPTURE_EMPTY, true);
   }
   if (!files->has_capture) {
