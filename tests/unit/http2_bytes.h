@@ -4,9 +4,9 @@
 #ifndef XP_TESTS_HTTP2_BYTES_H
 #define XP_TESTS_HTTP2_BYTES_H
 
-#include <nghttp2/nghttp2.h>
-
 #include "grpc_testing.h"
+
+#include <nghttp2/nghttp2.h>
 
 enum { DATA = 0, HEADERS = 1, PRIORITY = 2, RST_STREAM = 3, SETTINGS = 4, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8 };
 enum { CONTINUATION = 9, END_STREAM = 1, ACK = 1, END_HEADERS = 4 };
