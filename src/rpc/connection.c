@@ -219,8 +219,8 @@ void xp_grpc_connection_flush(xp_grpc_connection *connection)
     xp_grpc_connection_close(connection);
     return;
   }
-  bool is_finished = speaks_http2 ? !nghttp2_session_want_read(connection->session)
-                                  : connection->state == XP_GRPC_LINGERING;
+  bool is_finished =
+      speaks_http2 ? !nghttp2_session_want_read(connection->session) : connection->state == XP_GRPC_LINGERING;
   if (is_finished && !has_more) {
     linger(connection);
     shutdown(connection->fd, SHUT_WR);

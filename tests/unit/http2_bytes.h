@@ -34,7 +34,7 @@ static inline void put(bytes *b, const void *data, size_t len)
 
 static inline void put_frame(bytes *b, uint8_t type, uint8_t flags, uint32_t id, const void *payload, size_t len)
 {
-  uint8_t head[9] = {(uint8_t)(len >> 16), (uint8_t)(len >> 8), (uint8_t)len, type, flags,
+  uint8_t head[9] = {(uint8_t)(len >> 16), (uint8_t)(len >> 8), (uint8_t)len,       type,       flags,
                      (uint8_t)(id >> 24),  (uint8_t)(id >> 16), (uint8_t)(id >> 8), (uint8_t)id};
   put(b, head, sizeof head);
   put(b, payload, len);
@@ -68,10 +68,11 @@ static inline void put_header(bytes *b, uint8_t first, const char *name, const c
 }
 
 /* The headers of a call; a name in `without` is left out, and more is added. */
-static inline void put_call_headers(bytes *b, const char *path, const char *without, const char *name, const char *value)
+static inline void put_call_headers(bytes *b, const char *path, const char *without, const char *name,
+                                    const char *value)
 {
-  const char *const pairs[] = {":method", "POST", ":scheme", "http",     ":path",        path,
-                               ":authority", "t", "te",      "trailers", "content-type", "application/grpc"};
+  const char *const pairs[] = {":method",    "POST", ":scheme", "http",     ":path",        path,
+                               ":authority", "t",    "te",      "trailers", "content-type", "application/grpc"};
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i += 2) {
     if (without == NULL || strcmp(pairs[i], without) != 0) {
       put_header(b, 0, pairs[i], pairs[i + 1]);
@@ -85,7 +86,8 @@ static inline void put_call_headers(bytes *b, const char *path, const char *with
 /* The beginning of a client: preface and SETTINGS, with a first window of `window` bytes for each stream. */
 static inline void put_hello(bytes *b, uint32_t window)
 {
-  uint8_t setting[6] = {0, 4, (uint8_t)(window >> 24), (uint8_t)(window >> 16), (uint8_t)(window >> 8), (uint8_t)window};
+  uint8_t setting[6] = {
+      0, 4, (uint8_t)(window >> 24), (uint8_t)(window >> 16), (uint8_t)(window >> 8), (uint8_t)window};
   put(b, PREFACE, 24);
   put_frame(b, SETTINGS, 0, 0, setting, sizeof setting);
 }
