@@ -77,10 +77,7 @@ static void admit(xp_grpc_server *server, int fd)
   while (server->slots[slot] != NULL) {
     slot++;
   }
-  xp_grpc_connection *connection = xp_grpc_connection_create(server, slot, fd);
-  if (connection != NULL) {
-    xp_grpc_connection_flush(connection);
-  }
+  (void)xp_grpc_connection_create(server, slot, fd);
 }
 
 void xp_grpc_accept(xp_grpc_server *server, int listener)

@@ -205,7 +205,8 @@ void xp_grpc_connection_flush(xp_grpc_connection *connection)
     return;
   }
   bool is_sound = put_rest(connection);
-  bool speaks_http2 = connection->state != XP_GRPC_LINGERING;
+  /* Our SETTINGS wait for the client's preface, so that others get an answer which they understand. */
+  bool speaks_http2 = connection->state != XP_GRPC_LINGERING && connection->preface_len == sizeof PREFACE - 1;
   if (is_sound && speaks_http2) {
     is_sound = put_frames(connection);
   }
@@ -218,7 +219,9 @@ void xp_grpc_connection_flush(xp_grpc_connection *connection)
     xp_grpc_connection_close(connection);
     return;
   }
-  if (!has_more && !(speaks_http2 && nghttp2_session_want_read(connection->session))) {
+  bool is_finished =
+      speaks_http2 ? !nghttp2_session_want_read(connection->session) : connection->state == XP_GRPC_LINGERING;
+  if (is_finished && !has_more) {
     linger(connection);
     shutdown(connection->fd, SHUT_WR);
   }

@@ -138,8 +138,6 @@ static void take(client *c, xp_str bytes)
   } else if (n < 0) {
     xp_grpc_exchange_end(&c->exchange, XP_GRPC_END_NOT_GRPC, "%s does not speak HTTP/2 as it should (%s).",
                          c->exchange.target, nghttp2_strerror((int)n));
-  } else if (!nghttp2_session_want_read(c->exchange.session) && !c->exchange.is_done) {
-    lose(c, EPROTO); /* the session has ended the connection over an error in the server's frames */
   }
 }
 
@@ -216,6 +214,9 @@ static void converse(client *c)
 {
   for (;;) {
     send_frames(c);
+    if (!nghttp2_session_want_read(c->exchange.session)) {
+      lose(c, EPROTO); /* the session has ended the connection over an error in the server's frames */
+    }
     if (!c->exchange.is_done) {
       check_limits(c);
     }
