@@ -10,8 +10,10 @@
 
 #ifdef __cplusplus
 #define XP_TO_UINT32(value) static_cast<uint32_t>(value)
+#define XP_NULL             nullptr
 #else
 #define XP_TO_UINT32(value) ((uint32_t)(value))
+#define XP_NULL             NULL
 #endif
 
 /* ---------------------------------------------------------------- arguments */
@@ -101,7 +103,7 @@ static inline bool xp_is_recording(int level)
 
 static inline xp_region xp_region_begin_args(int level, const char *name, const xp_arg *args, size_t arg_count)
 {
-  xp_region region = {0, 0};
+  xp_region region = {XP_NULL, 0};
   if (xp_is_recording(level)) {
     region = xp_region_begin_recorded(name, args, arg_count);
   }
@@ -110,7 +112,7 @@ static inline xp_region xp_region_begin_args(int level, const char *name, const 
 
 static inline xp_region xp_region_begin(int level, const char *name)
 {
-  return xp_region_begin_args(level, name, 0, 0);
+  return xp_region_begin_args(level, name, XP_NULL, 0);
 }
 
 static inline void xp_region_end(xp_region region)

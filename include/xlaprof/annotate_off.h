@@ -9,7 +9,7 @@
 static inline xp_trace xp_off_trace_begin(const char *name)
 {
   (void)name;
-  xp_trace none = {0, 0, 0};
+  xp_trace none = {XP_NULL, 0, 0};
   return none;
 }
 
@@ -18,7 +18,7 @@ static inline xp_trace xp_off_trace_begin_args(const char *name, const xp_arg *a
   (void)name;
   (void)args;
   (void)arg_count;
-  xp_trace none = {0, 0, 0};
+  xp_trace none = {XP_NULL, 0, 0};
   return none;
 }
 
@@ -28,7 +28,7 @@ static inline xp_trace xp_off_trace_begin_copy(const char *name, size_t len, con
   (void)len;
   (void)args;
   (void)arg_count;
-  xp_trace none = {0, 0, 0};
+  xp_trace none = {XP_NULL, 0, 0};
   return none;
 }
 
@@ -36,7 +36,7 @@ static inline xp_trace xp_off_step_begin(const char *name, int64_t number)
 {
   (void)name;
   (void)number;
-  xp_trace none = {0, 0, 0};
+  xp_trace none = {XP_NULL, 0, 0};
   return none;
 }
 
@@ -45,7 +45,7 @@ static inline xp_trace xp_off_step_begin_copy(const char *name, size_t len, int6
   (void)name;
   (void)len;
   (void)number;
-  xp_trace none = {0, 0, 0};
+  xp_trace none = {XP_NULL, 0, 0};
   return none;
 }
 
@@ -136,7 +136,7 @@ static inline xp_region xp_region_begin_args(int level, const char *name, const 
   (void)name;
   (void)args;
   (void)arg_count;
-  xp_region none = {0, 0};
+  xp_region none = {XP_NULL, 0};
   return none;
 }
 
@@ -144,7 +144,7 @@ static inline xp_region xp_region_begin(int level, const char *name)
 {
   (void)level;
   (void)name;
-  xp_region none = {0, 0};
+  xp_region none = {XP_NULL, 0};
   return none;
 }
 

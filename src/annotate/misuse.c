@@ -34,6 +34,7 @@ __attribute__((no_sanitize("thread"))) static void copy_name(char *to, const xp_
     i++;
   }
   to[i] = '\0';
+  __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the caller's next look comes after the copy */
 }
 
 /* The name of an open trace of any thread; false if it is not open there. */
@@ -44,7 +45,6 @@ static bool find_open(const xp_tracer *tracer, xp_trace trace, char *name)
   }
   const xp_entry *entry = &tracer->stack[trace.depth];
   copy_name(name, tracer, entry);
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return (uint32_t)XP_GET(entry->tag) == trace.serial && trace.depth <= XP_GET(tracer->depth);
 }
 
