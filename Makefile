@@ -42,7 +42,7 @@ tsan: deps ## Run unit tests and commands with the thread sanitizer
 	@cmake --build build/tsan
 	$(ctest) --test-dir build/tsan --label-exclude fuzz
 
-interop: ## Compare with JAX, xprof-rs, protobuf and PJRT plugins (from PyPI, kept in ~/.cache/xlaprof or $XLAPROF_CACHE)
+interop: ## Compare with peers from PyPI and npm, kept in ~/.cache/xlaprof or $XLAPROF_CACHE
 	@scripts/install-deps build peers
 	@$(MAKE) --no-print-directory all
 	@cmake --build build --target interop_programs
