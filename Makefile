@@ -42,9 +42,10 @@ tsan: deps ## Run unit tests and commands with the thread sanitizer
 	@cmake --build build/tsan
 	$(ctest) --test-dir build/tsan --label-exclude fuzz
 
-interop: ## Compare with JAX and xprof-rs (from PyPI, kept in ~/.cache/xlaprof or $XLAPROF_CACHE)
+interop: ## Compare with JAX, xprof-rs and PJRT plugins (from PyPI, kept in ~/.cache/xlaprof or $XLAPROF_CACHE)
 	@scripts/install-deps build peers
 	@$(MAKE) --no-print-directory all
+	@cmake --build build --target plugin_profile
 	tests/interop/run
 
 bench: ## Measure against xprof-rs and the decode floor on a capture of 10 million events

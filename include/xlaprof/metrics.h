@@ -2,7 +2,10 @@
  * (torch_xla.debug.metrics.metrics_report): it tells what happens without any capture.
  *
  * Threads: every function may be called from any thread.  Raising a counter takes one atomic addition; adding a sample
- * takes the metric's own lock.
+ * takes the metric's own lock.  After fork the child goes on with a copy of everything.
+ *
+ * Names may be any text but the empty one.  In the report, control characters, blanks and backslashes of a name are
+ * written as \xNN, so that a name is one word for every tool and no two names look alike: better use names without them.
  * Format and names: torch/csrc/lazy/core/metrics.cpp, torch_xla/csrc/runtime/metrics.cc.
  */
 #ifndef XLAPROF_METRICS_H
@@ -23,7 +26,8 @@ typedef enum { XP_METRIC_VALUE, XP_METRIC_TIME, XP_METRIC_BYTES } xp_metric_unit
 typedef struct xp_counter_handle xp_counter_handle;
 typedef struct xp_metric_handle xp_metric_handle;
 
-/* The counter of a name (copied), new if it was not there; NULL when memory is out. */
+/* The counter of a name (copied), new if it was not there; NULL when memory is out or the name is empty.  Ask once and
+ * keep it where that matters: the look-up goes through the name. */
 XP_API xp_counter_handle *xp_counter_get(const char *name);
 
 /* Adds to a counter; NULL is ignored. */
@@ -33,18 +37,21 @@ XP_API void xp_counter_add(xp_counter_handle *counter, int64_t value);
 XP_API int64_t xp_counter_value(const xp_counter_handle *counter);
 
 /* The metric of a name (copied), new if it was not there, with the unit that it was first asked for; NULL when memory
- * is out.  It keeps its latest samples (1024, or as XLAPROF_METRICS_SAMPLES says) and the sum of all. */
+ * is out or the name is empty.  It keeps its latest samples (1024, or as many as the variable XLAPROF_METRICS_SAMPLES
+ * says, 1 to 1048576) and the sum of all.  A counter may have the same name. */
 XP_API xp_metric_handle *xp_metric_get(const char *name, xp_metric_unit unit);
 
-/* Adds a sample: a value, nanoseconds, or bytes, stamped with the time of the call; NULL is ignored. */
+/* Adds a sample: a value, nanoseconds, or bytes, stamped with the time of the call.  NULL is ignored, and so are
+ * infinity and what is no number. */
 XP_API void xp_metric_add(xp_metric_handle *metric, double value);
 
 /* Samples since the start or the last clear, and their sum; 0 for NULL. */
 XP_API uint64_t xp_metric_samples(const xp_metric_handle *metric);
 XP_API double xp_metric_sum(const xp_metric_handle *metric);
 
-/* The report: metrics, then counters, each sorted by name; those without samples or of value 0 are left out.  Returns a
- * text that the caller frees with free(), or NULL when memory is out. */
+/* The report: metrics, then counters, each sorted by name; those without samples or of value 0 are left out (the text
+ * is empty if all are).  Times are printed to the nanosecond; torch_xla prints some of them wrongly (16.7 ms as
+ * 017ms700.000us).  Returns a text that the caller frees with free(), or NULL when memory is out. */
 XP_API char *xp_metrics_report_text(void);
 
 /* Sets all counters to 0, or forgets all samples. */

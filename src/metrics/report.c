@@ -45,7 +45,7 @@ static bool value_of(xp_str line, const char *key, xp_str *value)
 /* A decimal number at the start of a text, without sign, exponent, or the words that strtod takes. */
 static bool take_number(xp_str *text, double *value)
 {
-  char digits[64];
+  char digits[512]; /* the largest double has 309 before the point */
   size_t n = 0;
   while (n < text->len && n < sizeof digits - 1 &&
          ((text->ptr[n] >= '0' && text->ptr[n] <= '9') || text->ptr[n] == '.')) {

@@ -1,7 +1,9 @@
 /* Reading a torch_xla metrics report: the text of torch_xla.debug.metrics.metrics_report() (full or short), also as
  * metrics_saver appends it to XLA_METRICS_FILE.
  *
- * Values are printed rounded by torch_xla ("01m03s441ms563.912us"); the sums here are of the printed values.
+ * Values are printed rounded by torch_xla ("01m03s441ms563.912us"); the sums here are of the printed values.  It rounds
+ * parts of a time up and does not take that off the next part (1.9 s becomes "02s900ms000.000us"), which cannot be told
+ * from a time that is really so long.  Our own report (metrics/text.h) has no such error.
  * Format: torch_xla/csrc/runtime/metrics.cc, torch/csrc/lazy/core/metrics.cpp.
  */
 #ifndef XP_METRICS_REPORT_H
@@ -9,8 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-
-typedef enum { XP_METRIC_VALUE, XP_METRIC_TIME, XP_METRIC_BYTES } xp_metric_unit;
+#include "xlaprof/metrics.h"
 
 typedef struct {
   xp_str name;

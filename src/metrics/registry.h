@@ -1,0 +1,43 @@
+/* The counters and metrics of this process: what xlaprof/metrics.h needs below the text. */
+#ifndef XP_METRICS_REGISTRY_H
+#define XP_METRICS_REGISTRY_H
+
+#include "base/arena.h"
+#include "xlaprof/metrics.h"
+
+typedef struct {
+  int64_t time_ns; /* of a clock that only goes forward */
+  double value;
+} xp_metric_sample;
+
+/* xp_metric_add with a time, which must not be before that of the last sample. */
+void xp_metric_add_at(xp_metric_handle *metric, double value, int64_t time_ns);
+
+/* What a metric holds at one moment. */
+typedef struct {
+  xp_str name;
+  xp_metric_unit unit;
+  uint64_t total;            /* samples since the start or the last clear */
+  double sum;                /* of all of them */
+  xp_metric_sample *samples; /* the latest, oldest first */
+  size_t count;
+} xp_metric_state;
+
+typedef struct {
+  xp_str name;
+  int64_t value;
+} xp_counter_state;
+
+typedef struct {
+  xp_metric_state *metrics;
+  size_t metric_count;
+  xp_counter_state *counters;
+  size_t counter_count;
+} xp_metrics_state;
+
+/* Copies all metrics that have samples and all counters that are not 0, each sorted by name (bytewise).  Every row is
+ * of one moment; other threads may go on between two rows.  Rows come from the arena, which must have an escape; names
+ * live on. */
+xp_metrics_state xp_metrics_state_take(xp_arena *arena);
+
+#endif
