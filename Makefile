@@ -6,7 +6,7 @@ FUZZ_SECONDS ?= 60
 
 configure = cmake -G Ninja -S . -B $(1) >/dev/null
 ctest     = ctest --output-on-failure --parallel $(shell nproc)
-sources   = $(shell find src cli bench tests -name '*.[ch]')
+sources   = $(shell find src include cli bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
 .PHONY: all help deps demo test tsan interop bench fuzz dist install format check-format clean

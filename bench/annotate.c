@@ -1,0 +1,233 @@
+/* What annotations cost, in nanoseconds a pair of begin and end.
+ *
+ *   annotate [rounds]
+ *
+ * The cases take turns: each of the rounds measures all of them once, so that a slow moment of the machine hits all
+ * alike; what is printed is the median.  The buffers' memory is touched before a case is measured, since otherwise the
+ * first touch of fresh pages is most of what there is to see.  Cases with a peer's name are what others offer for the
+ * same purpose; they are there if the headers of the peer were when this was built.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "annotate/clock.h"
+#include "annotate/recorder.h"
+
+#if __has_include(<sys/sdt.h>)
+#include <sys/sdt.h>
+#define HAS_SDT 1
+#endif
+
+#ifdef BENCH_LTTNG
+#include "lttng_probe.h"
+#endif
+
+enum { ROUNDS_MAX = 101, PAIRS = 1000000, RECORDED_PAIRS = 400000 };
+
+/* ---------------------------------------------------------------- cases: one pair each */
+
+/* A loop around one pair; the compiler may not see through its end. */
+#define CASE(name, ...)                                                                                                \
+  static void name(long pairs)                                                                                         \
+  {                                                                                                                    \
+    for (long i = 0; i < pairs; i++) {                                                                                 \
+      __VA_ARGS__                                                                                                      \
+      __asm__ volatile("" ::: "memory");                                                                               \
+    }                                                                                                                  \
+  }
+
+static volatile uint64_t sink;
+
+static uint64_t system_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+CASE(empty, )
+CASE(two_clocks, sink = xp_clock_read(); __asm__ volatile("" ::: "memory"); sink = xp_clock_read();)
+CASE(two_gettimes, sink = system_now(); __asm__ volatile("" ::: "memory"); sink = system_now();)
+CASE(
+    region, XP_REGION("region") {
+      __asm__ volatile("" ::: "memory");
+    })
+CASE(
+    region_1, XP_REGION("region", XP_INT("i", i)) {
+      __asm__ volatile("" ::: "memory");
+    })
+CASE(
+    region_4, XP_REGION("region", XP_INT("i", i), XP_INT("j", i + 1), XP_INT("k", i + 2), XP_INT("l", i + 3)) {
+      __asm__ volatile("" ::: "memory");
+    })
+CASE(
+    trace, XP_TRACE("trace") {
+      __asm__ volatile("" ::: "memory");
+    })
+CASE(
+    trace_1, XP_TRACE("trace", XP_INT("i", i)) {
+      __asm__ volatile("" ::: "memory");
+    })
+CASE(
+    trace_4, XP_TRACE("trace", XP_INT("i", i), XP_INT("j", i + 1), XP_INT("k", i + 2), XP_INT("l", i + 3)) {
+      __asm__ volatile("" ::: "memory");
+    })
+CASE(trace_copy, xp_trace t = xp_trace_begin_copy("forward", 7, NULL, 0); __asm__ volatile("" ::
+                                                                                               : "memory");
+     xp_trace_end(t, NULL);)
+CASE(
+    step, XP_STEP("step", i) {
+      __asm__ volatile("" ::: "memory");
+    })
+
+/* The least that an event of a single-header recorder is: two clocks and a fixed structure in an array. */
+typedef struct {
+  const char *name;
+  uint64_t start, end;
+} plain_event;
+static plain_event *plain;
+static size_t plain_count;
+CASE(plain_array, plain_event *e = &plain[plain_count++]; e->name = "plain"; e->start = xp_clock_read();
+     __asm__ volatile("" ::
+                          : "memory");
+     e->end = xp_clock_read();)
+
+#ifdef HAS_SDT
+CASE(sdt_probes, DTRACE_PROBE(xlaprof, begin); __asm__ volatile("" ::: "memory"); DTRACE_PROBE(xlaprof, end);)
+#endif
+#ifdef BENCH_LTTNG
+CASE(lttng, tracepoint(xlaprof_bench, begin, "region"); __asm__ volatile("" ::
+                                                                             : "memory");
+     tracepoint(xlaprof_bench, end, "region");)
+#endif
+
+/* ---------------------------------------------------------------- measuring */
+
+typedef struct {
+  const char *name;
+  void (*run)(long pairs);
+  bool is_recorded;
+  double ns[ROUNDS_MAX];
+} bench_case;
+
+static bench_case cases[] = {
+    {"empty loop", empty, false, {0}},
+    {"two reads of the clock", two_clocks, false, {0}},
+    {"two clock_gettime", two_gettimes, false, {0}},
+    {"region, no session", region, false, {0}},
+    {"region, no session, 1 argument", region_1, false, {0}},
+    {"region, no session, 4 arguments", region_4, false, {0}},
+    {"trace, no session", trace, false, {0}},
+    {"trace, no session, 1 argument", trace_1, false, {0}},
+    {"trace, no session, 4 arguments", trace_4, false, {0}},
+#ifdef HAS_SDT
+    {"two USDT probes, nobody listens", sdt_probes, false, {0}},
+#endif
+#ifdef BENCH_LTTNG
+    {"two LTTng-UST tracepoints, no session", lttng, false, {0}},
+#endif
+    {"array of {name, start, end}", plain_array, false, {0}},
+    {"region", region, true, {0}},
+    {"region, 1 argument", region_1, true, {0}},
+    {"region, 4 arguments", region_4, true, {0}},
+    {"trace", trace, true, {0}},
+    {"trace, 1 argument", trace_1, true, {0}},
+    {"trace, 4 arguments", trace_4, true, {0}},
+    {"trace, name copied", trace_copy, true, {0}},
+    {"step", step, true, {0}},
+};
+
+enum { CASES = (int)(sizeof cases / sizeof cases[0]) };
+
+static void fail(const xp_error *err)
+{
+  fprintf(stderr, "%s\n", err->text);
+  exit(1);
+}
+
+static double time_pairs(const bench_case *c, long pairs)
+{
+  uint64_t start = system_now();
+  c->run(pairs);
+  return (double)(system_now() - start) / (double)pairs;
+}
+
+/* Twice in one session that keeps the newest: the first run has touched the memory that the second one uses again. */
+static double time_recorded(const bench_case *c)
+{
+  const xp_recorder_options options = {XP_LEVEL_USER, true, (uint64_t)8 << 20};
+  xp_recording *recording;
+  xp_error err;
+  if (xp_recorder_start(&options, &err) != XP_OK) {
+    fail(&err);
+  }
+  c->run(RECORDED_PAIRS);
+  double ns = time_pairs(c, RECORDED_PAIRS);
+  if (xp_recorder_stop(&recording, &err) != XP_OK) {
+    fail(&err);
+  }
+  xp_recording_free(recording);
+  return ns;
+}
+
+static void run_round(int round)
+{
+  for (int i = 0; i < CASES; i++) {
+    plain_count = 0;
+    if (cases[i].is_recorded) {
+      cases[i].ns[round] = time_recorded(&cases[i]);
+    } else {
+      cases[i].run(PAIRS / 10);
+      plain_count = 0;
+      cases[i].ns[round] = time_pairs(&cases[i], PAIRS);
+    }
+  }
+}
+
+static int by_value(const void *a, const void *b)
+{
+  const double *x = a, *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+static double median(const double *values, int count)
+{
+  double sorted[ROUNDS_MAX];
+  for (int i = 0; i < count; i++) {
+    sorted[i] = values[i];
+  }
+  qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+  return sorted[count / 2];
+}
+
+/* Median over the rounds of the difference to the case `base` in the same round. */
+static double median_above(int i, int base, int count)
+{
+  double differences[ROUNDS_MAX];
+  for (int r = 0; r < count; r++) {
+    differences[r] = cases[i].ns[r] - cases[base].ns[r];
+  }
+  return median(differences, count);
+}
+
+int main(int argc, char **argv)
+{
+  int rounds = argc > 1 ? atoi(argv[1]) : 21;
+  rounds = rounds < 1 ? 1 : rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+  plain = calloc(PAIRS + 1, sizeof *plain);
+  if (plain == NULL) {
+    return 1;
+  }
+  for (int r = 0; r < rounds; r++) {
+    run_round(r);
+  }
+  printf("%-40s %10s %14s\n", "pair of", "median ns", "above its floor");
+  for (int i = 0; i < CASES; i++) {
+    printf("%-40s %10.2f %14.2f\n", cases[i].name, median(cases[i].ns, rounds),
+           median_above(i, cases[i].is_recorded ? 1 : 0, rounds));
+  }
+  free(plain);
+  return 0;
+}

@@ -1,0 +1,81 @@
+/* The scope as text, numbered as torch_xla does.
+ *
+ * A scope's number counts the scopes that were opened inside one instance of its parent, whatever their names.  So
+ * every entry counts its children, and entry 0 those of the thread (trace.c).  A step whose barrier runs has no scope
+ * any more, though its entry is there and counts in place of its parent.
+ */
+#include "annotate/trace.h"
+
+#include <stdio.h>
+
+static bool has_scope(const xp_entry *entry)
+{
+  return !(entry->tag & XP_ENTRY_NO_SCOPE);
+}
+
+xp_str xp_entry_text(const xp_entry *entry)
+{
+  xp_str text = entry->len == XP_NAME_STATIC ? xp_str_c(entry->name) : xp_str_from(entry->name, entry->len);
+  return text.len > 0 ? text : xp_str_c("(no name)");
+}
+
+/* A text that is cut where its room ends and still knows its whole length. */
+typedef struct {
+  char *text;
+  size_t room, len;
+} cut_text;
+
+static void append(cut_text *to, xp_str part)
+{
+  if (to->len < to->room) {
+    size_t free_bytes = to->room - to->len;
+    memcpy(to->text + to->len, part.ptr, part.len < free_bytes ? part.len : free_bytes);
+  }
+  to->len += part.len;
+}
+
+size_t xp_scope_current(char *text, size_t room)
+{
+  const xp_tracer *self = xp_tracer_of_thread;
+  cut_text scope = {text, room > 0 ? room - 1 : 0, 0};
+  for (uint32_t i = 1; self != NULL && i <= self->depth; i++) {
+    const xp_entry *entry = &self->stack[i];
+    if (has_scope(entry)) {
+      char number[16];
+      int digits = snprintf(number, sizeof number, ".%u", entry->number);
+      if (scope.len > 0) {
+        append(&scope, xp_str_c("/"));
+      }
+      append(&scope, xp_entry_text(entry));
+      append(&scope, xp_str_from(number, (size_t)digits));
+    }
+  }
+  if (room > 0) {
+    text[scope.len < room ? scope.len : room - 1] = '\0';
+  }
+  return scope.len;
+}
+
+size_t xp_scope_depth(void)
+{
+  const xp_tracer *self = xp_tracer_of_thread;
+  size_t depth = 0;
+  for (uint32_t i = 1; self != NULL && i <= self->depth; i++) {
+    depth += has_scope(&self->stack[i]);
+  }
+  return depth;
+}
+
+xp_status xp_scope_reset(xp_error *err)
+{
+  if (xp_scope_depth() > 0) {
+    char scope[512];
+    xp_scope_current(scope, sizeof scope);
+    return xp_fail(err, XP_ERR_USAGE, "Expecting scope to be empty but it is %s", scope);
+  }
+  xp_tracer *self = xp_tracer_of_thread;
+  for (uint32_t i = 0; self != NULL && i <= self->depth; i++) {
+    self->stack[i].children = 0;
+  }
+  return XP_OK;
+}
