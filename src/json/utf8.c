@@ -78,3 +78,12 @@ size_t xp_utf8_repair(xp_str s, char *to)
   }
   return len;
 }
+
+xp_str xp_utf8_clean(xp_str s, xp_arena *arena)
+{
+  if (xp_utf8_is_valid(s)) {
+    return s.ptr != NULL ? s : xp_str_c("");
+  }
+  char *room = s.len < SIZE_MAX / 4 ? xp_arena_alloc(arena, XP_UTF8_REPAIRED_ROOM(s.len)) : NULL;
+  return room != NULL ? xp_str_from(room, xp_utf8_repair(s, room)) : xp_str_from(NULL, 0);
+}

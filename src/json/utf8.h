@@ -2,7 +2,7 @@
 #ifndef XP_JSON_UTF8_H
 #define XP_JSON_UTF8_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 #define XP_UTF8_BAD UINT32_MAX
 
@@ -18,5 +18,8 @@ bool xp_utf8_is_valid(xp_str s);
 
 /* Writes s with U+FFFD for every byte that is not UTF-8, and returns the length. */
 size_t xp_utf8_repair(xp_str s, char *to);
+
+/* s if it is UTF-8, else its repaired form in the arena; ptr is NULL when memory is out. */
+xp_str xp_utf8_clean(xp_str s, xp_arena *arena);
 
 #endif

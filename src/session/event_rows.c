@@ -19,11 +19,6 @@ bool xp_event_row_read(xp_str message, xp_event_row *row)
   return r.status == XP_WIRE_OK;
 }
 
-static bool is_in_order(const xp_event_row *a, const xp_event_row *b)
-{
-  return a->offset_ps < b->offset_ps || (a->offset_ps == b->offset_ps && a->dur_ps >= b->dur_ps);
-}
-
 bool xp_event_rows_add(xp_event_rows *rows, xp_arena *arena, xp_event_row row)
 {
   xp_event_row *grown = xp_arena_grow(arena, rows->rows, rows->count, &rows->capacity, sizeof *grown);
@@ -31,7 +26,7 @@ bool xp_event_rows_add(xp_event_rows *rows, xp_arena *arena, xp_event_row row)
     return false;
   }
   rows->rows = grown;
-  rows->is_sorted = rows->count == 0 || (rows->is_sorted && is_in_order(&grown[rows->count - 1], &row));
+  rows->is_sorted = rows->count == 0 || (rows->is_sorted && xp_event_rows_in_order(&grown[rows->count - 1], &row));
   grown[rows->count++] = row;
   return true;
 }
@@ -41,7 +36,7 @@ static void merge(const xp_event_row *from, xp_event_row *to, size_t low, size_t
 {
   size_t left = low, right = mid;
   for (size_t i = low; i < high; i++) {
-    bool take_left = right == high || (left < mid && is_in_order(&from[left], &from[right]));
+    bool take_left = right == high || (left < mid && xp_event_rows_in_order(&from[left], &from[right]));
     to[i] = take_left ? from[left++] : from[right++];
   }
 }

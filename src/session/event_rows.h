@@ -18,6 +18,12 @@ typedef struct {
 /* The times of an XEvent; false if it is damaged.  Events without an offset (counters) begin at 0. */
 bool xp_event_row_read(xp_str message, xp_event_row *row);
 
+/* True if a may stand before b. */
+static inline bool xp_event_rows_in_order(const xp_event_row *a, const xp_event_row *b)
+{
+  return a->offset_ps < b->offset_ps || (a->offset_ps == b->offset_ps && a->dur_ps >= b->dur_ps);
+}
+
 /* Appends; false when memory is out. */
 bool xp_event_rows_add(xp_event_rows *rows, xp_arena *arena, xp_event_row row);
 

@@ -1,9 +1,12 @@
-/* A profile is written by a thread of its own, so that a program goes on while gigabytes are written.
+/* A profile is written by a thread of its own, so that a program goes on while gigabytes are written.  The thread
+ * blocks all signals: handlers of the program run on its own threads, and a file that is larger than allowed (SIGXFSZ)
+ * is an error here, not the end of the program.
  *
  * The capture is written first.  The trace.json.gz is made from the file that was just written, by the same reader that
  * everybody else uses; if it fails, the capture stays.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +34,7 @@ static void tell_progress(void *context, uint64_t done_bytes, uint64_t total_byt
 {
   xp_export *e = context;
   atomic_store_explicit(&e->total_bytes, total_bytes, memory_order_relaxed);
-  atomic_store_explicit(&e->done_bytes, done_bytes, memory_order_relaxed);
+  atomic_store_explicit(&e->done_bytes, done_bytes, memory_order_release); /* never without the total */
 }
 
 /* The name that the capture got, without .xplane.pb: both files have the same. */
@@ -87,6 +90,19 @@ static void *write_all(void *argument)
   return NULL;
 }
 
+/* Without a thread the caller waits. */
+static void start_writing(xp_export *e)
+{
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  e->has_thread = pthread_create(&e->thread, NULL, write_all, e) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!e->has_thread) {
+    write_all(e);
+  }
+}
+
 /* ---- the handle */
 
 static xp_status prepare(xp_export *e, const char *logdir, const xp_export_options *o, xp_error *err)
@@ -117,17 +133,14 @@ xp_status xp_profile_export(xp_profile *profile, const char *logdir, const xp_ex
     return status;
   }
   e->profile = profile;
-  e->has_thread = pthread_create(&e->thread, NULL, write_all, e) == 0;
-  if (!e->has_thread) {
-    write_all(e);
-  }
+  start_writing(e);
   *handle = e;
   return XP_OK;
 }
 
 void xp_export_progress(const xp_export *e, uint64_t *done_bytes, uint64_t *total_bytes)
 {
-  *done_bytes = atomic_load_explicit(&e->done_bytes, memory_order_relaxed);
+  *done_bytes = atomic_load_explicit(&e->done_bytes, memory_order_acquire);
   *total_bytes = atomic_load_explicit(&e->total_bytes, memory_order_relaxed);
 }
 

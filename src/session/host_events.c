@@ -15,24 +15,45 @@ void xp_host_names_init(xp_host_names *names, const xp_recording *recording, xp_
   *names = (xp_host_names){.recording = recording, .tables = tables, .arena = arena};
   xp_map_init(&names->event_ids, arena);
   xp_map_init(&names->stat_ids, arena);
-  names->unfinished_id = xp_plane_writer_stat(tables, xp_str_c("unfinished"));
 }
 
 /* ---- ids */
 
 static xp_str clean(xp_host_names *names, xp_str text)
 {
-  if (xp_utf8_is_valid(text)) {
-    return text;
+  xp_str cleaned = xp_utf8_clean(text, names->arena);
+  names->failed |= cleaned.ptr == NULL;
+  return cleaned;
+}
+
+/* Readers of captures split names at '#' (TraceMe's encoding of arguments), so it becomes '_'. */
+static xp_str clean_name(xp_host_names *names, xp_str text)
+{
+  xp_str name = clean(names, text);
+  if (xp_str_find(name, '#', 0) == name.len) {
+    return name;
   }
-  char *room = xp_arena_alloc(names->arena, XP_UTF8_REPAIRED_ROOM(text.len));
-  names->failed |= room == NULL;
-  return room == NULL ? xp_str_from(NULL, 0) : xp_str_from(room, xp_utf8_repair(text, room));
+  char *copy = xp_arena_alloc(names->arena, name.len);
+  names->failed |= copy == NULL;
+  for (size_t i = 0; copy != NULL && i < name.len; i++) {
+    copy[i] = name.ptr[i] == '#' ? '_' : name.ptr[i];
+  }
+  return xp_str_from(copy, copy != NULL ? name.len : 0);
+}
+
+static int64_t give_event(xp_host_names *names, xp_str name)
+{
+  return xp_plane_writer_event(names->tables, clean_name(names, name), xp_str_from(NULL, 0));
+}
+
+static int64_t give_stat(xp_host_names *names, xp_str name)
+{
+  return xp_plane_writer_stat(names->tables, clean(names, name));
 }
 
 /* The id of a text by its address; a new one from `give`.  Known ids are found without a change to the table, so that
  * any number of threads may read a measured line. */
-static uint64_t id_of(xp_host_names *names, xp_map *ids, xp_str text, int64_t (*give)(xp_plane_writer *, xp_str))
+static uint64_t id_of(xp_host_names *names, xp_map *ids, xp_str text, int64_t (*give)(xp_host_names *, xp_str))
 {
   uint64_t address = (uint64_t)(uintptr_t)text.ptr;
   uint32_t known = xp_map_get(ids, address);
@@ -44,23 +65,27 @@ static uint64_t id_of(xp_host_names *names, xp_map *ids, xp_str text, int64_t (*
     names->failed = true;
     return 0;
   }
-  *entry = (uint32_t)give(names->tables, clean(names, text));
+  *entry = (uint32_t)give(names, text);
   return *entry;
-}
-
-static int64_t give_event_id(xp_plane_writer *tables, xp_str name)
-{
-  return xp_plane_writer_event(tables, name, xp_str_from(NULL, 0));
 }
 
 static uint64_t event_id(xp_host_names *names, xp_str name)
 {
-  return id_of(names, &names->event_ids, name, give_event_id);
+  return id_of(names, &names->event_ids, name, give_event);
 }
 
 static uint64_t stat_id(xp_host_names *names, const char *text)
 {
-  return id_of(names, &names->stat_ids, xp_str_c(text), xp_plane_writer_stat);
+  return id_of(names, &names->stat_ids, xp_str_c(text), give_stat);
+}
+
+/* The stat of events that were open at the stop; its name is there only if some were. */
+static uint64_t unfinished_id(xp_host_names *names)
+{
+  if (names->unfinished_id == 0) {
+    names->unfinished_id = xp_plane_writer_stat(names->tables, xp_str_c("unfinished"));
+  }
+  return (uint64_t)names->unfinished_id;
 }
 
 /* ---- one event */
@@ -141,7 +166,7 @@ static void encode(xp_host_names *names, buffers *b, const xp_recorded_event *e,
   }
   if (e->unfinished) {
     b->stat.len = 0;
-    xp_wire_put_varint(&b->stat, 1, (uint64_t)names->unfinished_id);
+    xp_wire_put_varint(&b->stat, 1, unfinished_id(names));
     xp_wire_put_varint(&b->stat, 4, 1);
     xp_wire_put_message(&b->message, 4, &b->stat);
   }

@@ -17,7 +17,7 @@ typedef struct {
   xp_plane_writer *tables; /* needed while lines are measured */
   xp_arena *arena;
   xp_map event_ids, stat_ids; /* by the address of the text */
-  int64_t unfinished_id;
+  int64_t unfinished_id;      /* 0: no event was unfinished so far */
   bool failed;
 } xp_host_names;
 

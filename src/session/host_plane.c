@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "json/utf8.h"
 #include "session/host_events.h"
 #include "session/plane_merge.h"
 
@@ -28,7 +29,6 @@ typedef struct {
   xp_str name;
   int64_t id;
   xp_merged_line *merged;
-  const xp_recorded_thread *thread;
   xp_host_line *events;
 } plane_line;
 
@@ -76,16 +76,19 @@ static void add_thread(plane *p, size_t index)
 {
   const xp_recorded_thread *thread = &p->recording->threads[index];
   xp_host_line *events = xp_arena_alloc(p->body.arena, sizeof *events);
-  if (events == NULL || !xp_host_line_measure(p->names, index, events)) {
+  xp_str name = xp_utf8_clean(xp_str_c(thread->name), p->body.arena);
+  if (events == NULL || name.ptr == NULL || !xp_host_line_measure(p->names, index, events)) {
     p->body.failed = true;
     return;
   }
   xp_merged_line *line = merged_line_of(p, thread->tid);
   if (line == NULL) {
-    p->lines[p->line_count++] = (plane_line){xp_str_c(thread->name), thread->tid, NULL, thread, events};
+    p->lines[p->line_count++] = (plane_line){name, thread->tid, NULL, events};
     return;
   }
   visitor v = {p, line};
+  line->name = line->name.len > 0 ? line->name : name;
+  line->display_name = line->display_name.len > 0 ? line->display_name : name;
   line->base_ns = p->base_ns < line->base_ns ? p->base_ns : line->base_ns;
   p->body.failed |= !xp_host_line_each(events, add_recorded, &v);
 }
@@ -113,7 +116,7 @@ static void write_lines(plane *p)
 {
   for (size_t i = 0; i < p->merge.line_count; i++) {
     xp_merged_line *line = &p->merge.lines[i];
-    p->lines[p->line_count++] = (plane_line){line->name, line->id, line, NULL, NULL};
+    p->lines[p->line_count++] = (plane_line){line->name, line->id, line, NULL};
   }
   if (p->line_count > 0) {
     qsort(p->lines, p->line_count, sizeof *p->lines, by_name);
@@ -137,7 +140,9 @@ static void collect(plane *p, const xp_str *planes, size_t count, bool *damaged)
   p->lines = xp_arena_array(p->body.arena, threads + p->merge.line_count, sizeof *p->lines);
   p->body.failed |= p->lines == NULL || p->merge.failed;
   for (size_t i = 0; i < threads && !p->body.failed; i++) {
-    add_thread(p, i);
+    if (p->recording->threads[i].count > 0) {
+      add_thread(p, i);
+    }
   }
 }
 
@@ -150,8 +155,7 @@ static void write_plane(plane *p, xp_rope *space, xp_str name, const xp_str *pla
   if (!p->body.failed) {
     write_lines(p);
   }
-  xp_plane_writer_int(p->merge.tables, xp_plane_writer_stat(p->merge.tables, xp_str_c("process_id")),
-                      p->merge.frame.process_id);
+  xp_plane_merge_stats(&p->merge);
   if (p->recording != NULL && p->recording->dropped > 0) {
     xp_plane_writer_uint(p->merge.tables, xp_plane_writer_stat(p->merge.tables, xp_str_c("dropped_events")),
                          p->recording->dropped);

@@ -1,7 +1,11 @@
 /* The session as the program itself starts and stops it: options of C into those of the protocol, and the one object
  * that start leaves for stop.
  *
- * A session that the profiler server holds is not this one: stopping it from here is refused.
+ * A session that the profiler server holds is not this one: stopping it from here is refused.  Nor is one whose start
+ * has not returned.
+ *
+ * Locks here and in session.c are held for a few assignments, never while plugins or the recorder are called: those
+ * have locks of their own, and all are taken around a fork, in an order that nobody chooses.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -110,7 +114,16 @@ static xp_status check_options(const xp_session_options *o, xp_error *err)
   return o->logdir != NULL ? xp_logdir_check(o->logdir, err) : XP_OK;
 }
 
-/* The lock is held, so that a stop finds the session whole. */
+static void set_own(xp_session *session, char *logdir)
+{
+  pthread_mutex_lock(&own.lock);
+  char *old = own.logdir;
+  own.session = session;
+  own.logdir = logdir;
+  pthread_mutex_unlock(&own.lock);
+  free(old);
+}
+
 static xp_status start(const xp_session_options *o, xp_error *err)
 {
   xp_arena *arena = xp_arena_create();
@@ -127,9 +140,7 @@ static xp_status start(const xp_session_options *o, xp_error *err)
     free(logdir);
     return status;
   }
-  free(own.logdir);
-  own.session = session;
-  own.logdir = logdir;
+  set_own(session, logdir);
   return XP_OK;
 }
 
@@ -142,22 +153,33 @@ xp_status xp_session_start(const xp_session_options *options, xp_error *err)
     return status;
   }
   pthread_once(&own.once, watch_forks);
-  pthread_mutex_lock(&own.lock);
-  status = start(o, err);
-  pthread_mutex_unlock(&own.lock);
-  return status;
+  return start(o, err);
 }
 
 /* ---- stop */
 
-/* Takes the session, and its logdir if it is asked for. */
+/* Takes the session and its logdir (the caller frees it), once. */
 static xp_session *take(char **logdir)
 {
   pthread_mutex_lock(&own.lock);
   xp_session *session = own.session;
+  *logdir = own.logdir;
   own.session = NULL;
-  if (logdir != NULL && session != NULL) {
+  own.logdir = NULL;
+  pthread_mutex_unlock(&own.lock);
+  return session;
+}
+
+/* The same for a session that has a logdir; others stay. */
+static xp_session *take_with_logdir(char **logdir, bool *has_no_logdir)
+{
+  pthread_mutex_lock(&own.lock);
+  *has_no_logdir = own.session != NULL && own.logdir == NULL;
+  xp_session *session = own.logdir != NULL ? own.session : NULL;
+  *logdir = NULL;
+  if (session != NULL) {
     *logdir = own.logdir;
+    own.session = NULL;
     own.logdir = NULL;
   }
   pthread_mutex_unlock(&own.lock);
@@ -173,7 +195,9 @@ static xp_status fail_idle(xp_error *err)
 
 xp_status xp_session_stop(xp_profile **profile, xp_error *err)
 {
-  xp_session *session = take(NULL);
+  char *logdir;
+  xp_session *session = take(&logdir);
+  free(logdir);
   return session == NULL ? fail_idle(err) : xp_session_end(session, profile, err);
 }
 
@@ -191,15 +215,13 @@ static xp_status save(xp_session *session, const char *logdir, const xp_export_o
 
 xp_status xp_session_save(const xp_export_options *options, xp_export **handle, xp_error *err)
 {
-  pthread_mutex_lock(&own.lock);
-  bool has_no_logdir = own.session != NULL && own.logdir == NULL;
-  pthread_mutex_unlock(&own.lock);
+  bool has_no_logdir;
+  char *logdir;
+  xp_session *session = take_with_logdir(&logdir, &has_no_logdir);
   if (has_no_logdir) {
     return xp_fail(err, XP_ERR_USAGE,
                    "The session was started without a logdir: stop it with xp_session_stop, and export the profile");
   }
-  char *logdir = NULL;
-  xp_session *session = take(&logdir);
   if (session == NULL) {
     return fail_idle(err);
   }

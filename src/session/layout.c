@@ -1,5 +1,5 @@
-/* The XSpace of a profile, in the order that upstream writes it: planes of devices, /host:metadata, /host:CPU, Task
- * Environment; then errors, warnings and the name of the host.
+/* The XSpace of a profile: planes of devices, /host:metadata, /host:CPU, Task Environment; then errors, warnings and
+ * the name of the host.
  *
  * Planes are grouped by name, since several plugins may write one of the same name.  A plane that stands alone is
  * copied as slices; one that does not is merged (plane_merge.h). Upstream: profiler_session.cc (CollectData),
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "json/utf8.h"
 #include "session/host_plane.h"
 #include "session/profile.h"
 #include "xspace/write.h"
@@ -137,15 +138,14 @@ static void put_host(layout *l)
   }
 }
 
-/* Our own plane of programs; a message in memory if a plugin has one, too, since the two are merged then. */
-static void put_programs(layout *l)
+/* Our own plane of programs becomes a message in memory if a plugin has one, too: the two are merged then. */
+static void join_programs(layout *l)
 {
   if (l->profile->programs.count == 0) {
     return;
   }
   plane_group *group = group_of(l, xp_str_c("/host:metadata"));
   if (group == NULL || group->count == 0) {
-    xp_programs_append(l->space, &l->profile->programs, &l->frame);
     return;
   }
   xp_rope own;
@@ -166,14 +166,26 @@ static void put_programs(layout *l)
   }
 }
 
+static void put_programs(layout *l)
+{
+  plane_group *group = group_of(l, xp_str_c("/host:metadata"));
+  if (group != NULL && group->count > 0) {
+    put_group(l, group);
+  } else if (l->profile->programs.count > 0) {
+    xp_programs_append(l->space, &l->profile->programs, &l->frame);
+  }
+}
+
 static void put_planes(layout *l)
 {
-  put_programs(l);
+  join_programs(l);
   for (size_t i = 0; i < l->count; i++) {
-    if (!xp_str_is(l->groups[i].name, "/host:CPU") && l->groups[i].count > 0) {
+    bool is_late = xp_str_is(l->groups[i].name, "/host:CPU") || xp_str_is(l->groups[i].name, "/host:metadata");
+    if (!is_late && l->groups[i].count > 0) {
       put_group(l, &l->groups[i]);
     }
   }
+  put_programs(l);
   put_host(l);
 }
 
@@ -210,7 +222,9 @@ static void put_own_messages(layout *l)
     if (t->dropped > 0) {
       snprintf(text, sizeof text, "Thread %s (%lld): %llu events were dropped, the buffers were full; %llu are here",
                t->name, (long long)t->tid, (unsigned long long)t->dropped, (unsigned long long)t->count);
-      xp_wire_put_bytes(&records, 3, xp_str_c(text));
+      xp_str warning = xp_utf8_clean(xp_str_c(text), l->scratch);
+      records.failed |= warning.ptr == NULL;
+      xp_wire_put_bytes(&records, 3, warning);
     }
   }
   xp_rope_records(l->space, &records);
@@ -221,7 +235,9 @@ static void put_hostname(layout *l)
   char host[256] = "";
   xp_wire_writer record = {0};
   gethostname(host, sizeof host - 1);
-  xp_wire_put_bytes(&record, 4, xp_str_c(host));
+  xp_str name = xp_utf8_clean(xp_str_c(host), l->scratch);
+  record.failed |= name.ptr == NULL;
+  xp_wire_put_bytes(&record, 4, name);
   xp_rope_records(l->space, &record);
 }
 

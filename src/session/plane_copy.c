@@ -15,11 +15,7 @@ xp_str xp_plane_message_name(xp_str plane)
   xp_wire_field f;
   xp_str name = xp_str_from(NULL, 0);
   while (xp_wire_next(&r, &f)) {
-    if (f.number == 2 && f.type == XP_WIRE_BYTES) {
-      name = f.bytes;
-    } else if (f.number > 2) {
-      break; /* upstream writes fields in order; a name behind the lines is looked for no further */
-    }
+    name = f.number == 2 && f.type == XP_WIRE_BYTES ? f.bytes : name;
   }
   return name;
 }
@@ -32,26 +28,31 @@ static xp_str record_between(const uint8_t *from, const uint8_t *to)
 /* ---- lines */
 
 typedef struct {
-  xp_event_rows events;
   const uint8_t *first, *last; /* records of events: from, to */
-  bool is_contiguous;          /* nothing else stands between them */
+  bool is_as_saved;            /* the events are in order, and nothing else stands between them */
+  xp_event_row newest;
   int64_t timestamp_ns;
   xp_rope others; /* records of all other fields */
 } line_parts;
 
-static bool read_event(line_parts *line, xp_str message, const uint8_t *from, const uint8_t *to, xp_arena *scratch)
+static bool read_event(line_parts *line, xp_str message, const uint8_t *from, const uint8_t *to)
 {
   xp_event_row row;
-  if (!xp_event_row_read(message, &row) || !xp_event_rows_add(&line->events, scratch, row)) {
+  if (!xp_event_row_read(message, &row)) {
     return false;
   }
-  line->is_contiguous = line->first == NULL || (line->is_contiguous && line->last == from);
-  line->first = line->first == NULL ? from : line->first;
+  if (line->first == NULL) {
+    line->first = from;
+    line->is_as_saved = true;
+  } else {
+    line->is_as_saved = line->is_as_saved && line->last == from && xp_event_rows_in_order(&line->newest, &row);
+  }
   line->last = to;
+  line->newest = row;
   return true;
 }
 
-static bool read_line(xp_str message, line_parts *line, xp_arena *arena, xp_arena *scratch)
+static bool read_line(xp_str message, line_parts *line, xp_arena *arena)
 {
   xp_wire_reader r = xp_wire_open(message);
   xp_wire_field f;
@@ -61,24 +62,28 @@ static bool read_line(xp_str message, line_parts *line, xp_arena *arena, xp_aren
       line->timestamp_ns = (int64_t)f.value;
     } else if (f.number != 4 || f.type != XP_WIRE_BYTES) {
       xp_rope_borrow(&line->others, record_between(from, r.pos));
-    } else if (!read_event(line, f.bytes, from, r.pos, scratch)) {
+    } else if (!read_event(line, f.bytes, from, r.pos)) {
       return false;
     }
   }
   return r.status == XP_WIRE_OK;
 }
 
-/* The events in their order: one slice if they stand so already, else copied. */
-static void put_events(xp_rope *rope, line_parts *line, xp_arena *scratch)
+/* Copies the events of a line (which could be read) in their order. */
+static void put_sorted(xp_rope *rope, xp_str message, xp_arena *scratch)
 {
-  if (line->events.is_sorted && line->is_contiguous) {
-    xp_rope_borrow(rope, record_between(line->first, line->last));
-    return;
+  xp_event_rows events = {0};
+  xp_event_row row;
+  xp_wire_field f;
+  for (xp_wire_reader r = xp_wire_open(message); !rope->failed && xp_wire_next(&r, &f);) {
+    if (f.number == 4 && f.type == XP_WIRE_BYTES) {
+      rope->failed |= !xp_event_row_read(f.bytes, &row) || !xp_event_rows_add(&events, scratch, row);
+    }
   }
-  rope->failed |= !xp_event_rows_sort(&line->events, scratch);
+  rope->failed |= !xp_event_rows_sort(&events, scratch);
   xp_wire_writer records = {0};
-  for (size_t i = 0; i < line->events.count && !rope->failed; i++) {
-    xp_wire_put_bytes(&records, 4, line->events.rows[i].message);
+  for (size_t i = 0; i < events.count && !rope->failed; i++) {
+    xp_wire_put_bytes(&records, 4, events.rows[i].message);
   }
   xp_rope_records(rope, &records);
 }
@@ -86,7 +91,7 @@ static void put_events(xp_rope *rope, line_parts *line, xp_arena *scratch)
 static bool copy_line(xp_rope *plane, xp_str message, const xp_plane_frame *frame, xp_arena *scratch)
 {
   line_parts line = {0};
-  if (!read_line(message, &line, plane->arena, scratch)) {
+  if (!read_line(message, &line, plane->arena)) {
     return false;
   }
   int64_t base_ns = xp_plane_frame_base_ns(frame, line.timestamp_ns);
@@ -95,8 +100,10 @@ static bool copy_line(xp_rope *plane, xp_str message, const xp_plane_frame *fram
     xp_wire_put_varint(&base, 3, (uint64_t)base_ns);
   }
   xp_rope_records(&line.others, &base);
-  if (line.events.count > 0) {
-    put_events(&line.others, &line, scratch);
+  if (line.is_as_saved) {
+    xp_rope_borrow(&line.others, record_between(line.first, line.last));
+  } else if (line.first != NULL) {
+    put_sorted(&line.others, message, scratch);
   }
   xp_rope_nest(plane, 3, &line.others);
   return true;
@@ -135,8 +142,8 @@ static int64_t stat_id(xp_str stat)
 }
 
 typedef struct {
-  int64_t largest, known; /* stat ids: of all, and of process_id (0: it is not there) */
-  bool has_value;
+  int64_t largest, known; /* stat ids: of all, and of process_id */
+  bool is_known, has_value;
 } process_stat;
 
 static void look_for_process(xp_str plane, process_stat *found)
@@ -145,11 +152,14 @@ static void look_for_process(xp_str plane, process_stat *found)
   for (xp_wire_reader r = xp_wire_open(plane); xp_wire_next(&r, &f);) {
     int64_t id = 0;
     if (f.number == 5 && f.type == XP_WIRE_BYTES) {
-      found->known = xp_str_is(stat_entry(f.bytes, &id), "process_id") ? id : found->known;
+      if (xp_str_is(stat_entry(f.bytes, &id), "process_id")) {
+        found->known = id;
+        found->is_known = true;
+      }
       found->largest = id > found->largest ? id : found->largest;
     }
   }
-  for (xp_wire_reader r = xp_wire_open(plane); found->known != 0 && xp_wire_next(&r, &f);) {
+  for (xp_wire_reader r = xp_wire_open(plane); found->is_known && xp_wire_next(&r, &f);) {
     found->has_value |= f.number == 6 && f.type == XP_WIRE_BYTES && stat_id(f.bytes) == found->known;
   }
 }
@@ -158,12 +168,12 @@ static void put_process(xp_rope *rope, xp_str plane, int64_t process_id)
 {
   process_stat found = {0};
   look_for_process(plane, &found);
-  if (found.has_value || found.largest == INT64_MAX) {
+  if (found.has_value || found.largest == INT64_MAX) { /* no id is free: the plane goes without */
     return;
   }
   xp_wire_writer records = {0}, name = {0}, message = {0};
-  uint64_t id = (uint64_t)(found.known != 0 ? found.known : found.largest + 1);
-  if (found.known == 0) {
+  uint64_t id = (uint64_t)(found.is_known ? found.known : found.largest + 1);
+  if (!found.is_known) {
     xp_wire_put_varint(&name, 1, id);
     xp_wire_put_bytes(&name, 2, xp_str_c("process_id"));
     xp_wire_put_varint(&message, 1, id);

@@ -22,7 +22,7 @@ xp_str xp_plane_message_name(xp_str plane);
 
 /* Appends the XPlane message to the rope as field 1 of an XSpace, with times as above, events of each line in order,
  * and process_id.  Borrows the message's bytes; scratch is for the time of the call.  False if the message is damaged:
- * nothing is appended. */
+ * nothing is appended.  When memory is out the rope fails. */
 bool xp_plane_copy(xp_rope *space, xp_str plane, const xp_plane_frame *frame, xp_arena *scratch);
 
 #endif

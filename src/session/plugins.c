@@ -1,5 +1,7 @@
 /* Plugins are only ever added, so a session walks a list that does not move: a count that grows after the entry is
  * written.
+ *
+ * After fork the child has none: the threads that a plugin needs are the parent's.
  */
 #include "session/plugins.h"
 
@@ -10,10 +12,36 @@ enum { MOST_PLUGINS = 64 };
 
 static struct {
   pthread_mutex_t lock;
+  pthread_once_t once;
   const void *apis[MOST_PLUGINS];
   xp_plugin_profiler *plugins[MOST_PLUGINS];
   atomic_size_t count;
-} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+
+/* ---- fork */
+
+static void lock_for_fork(void)
+{
+  pthread_mutex_lock(&registry.lock);
+}
+
+static void unlock_in_parent(void)
+{
+  pthread_mutex_unlock(&registry.lock);
+}
+
+static void forget_in_child(void)
+{
+  atomic_store_explicit(&registry.count, 0, memory_order_relaxed);
+  pthread_mutex_init(&registry.lock, NULL);
+}
+
+static void watch_forks(void)
+{
+  pthread_atfork(lock_for_fork, unlock_in_parent, forget_in_child);
+}
+
+/* ---- the list */
 
 static bool is_known(const void *pjrt_api, size_t count)
 {
@@ -44,6 +72,7 @@ static xp_status add(const void *pjrt_api, xp_error *err)
 
 xp_status xp_session_add_plugin(const void *pjrt_api, xp_error *err)
 {
+  pthread_once(&registry.once, watch_forks);
   pthread_mutex_lock(&registry.lock);
   xp_status status = add(pjrt_api, err);
   pthread_mutex_unlock(&registry.lock);
@@ -54,6 +83,9 @@ void xp_plugins_start(xp_profile *profile, xp_str options)
 {
   size_t count = atomic_load_explicit(&registry.count, memory_order_acquire);
   profile->plugins = xp_arena_array(profile->arena, count, sizeof *profile->plugins);
+  if (profile->plugins == NULL) {
+    xp_profile_add_error(profile, "No memory for tracing the devices");
+  }
   for (size_t i = 0; i < count && profile->plugins != NULL; i++) {
     xp_error err = {0};
     xp_collected *plugin = &profile->plugins[profile->plugin_count];

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "json/utf8.h"
+
 xp_profile *xp_profile_create(void)
 {
   xp_profile *p = calloc(1, sizeof *p);
@@ -36,9 +38,10 @@ void xp_profile_free(xp_profile *p)
 void xp_profile_add_error(xp_profile *p, const char *text)
 {
   xp_str *errors = xp_arena_grow(p->arena, p->errors, p->error_count, &p->error_capacity, sizeof *errors);
-  if (errors != NULL) {
+  xp_str copy = xp_arena_copy(p->arena, xp_utf8_clean(xp_str_c(text), p->arena));
+  if (errors != NULL && copy.ptr != NULL) {
     p->errors = errors;
-    errors[p->error_count++] = xp_arena_copy(p->arena, xp_str_c(text));
+    errors[p->error_count++] = copy;
   }
 }
 

@@ -37,7 +37,9 @@ xp_status xp_profile_write(xp_profile *profile, const char *directory, const cha
   listener to = {progress, context};
   xp_new_file file = {.fd = -1};
   xp_status status = XP_OK;
-  if (space == NULL || chunk == NULL) {
+  if (space == NULL) {
+    status = XP_ERR_MEMORY;
+  } else if (chunk == NULL) {
     status = xp_fail(err, XP_ERR_MEMORY, "No memory for writing the capture");
   } else {
     status = xp_new_file_open(directory, &file, err);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "json/utf8.h"
 #include "xlaprof/session.h"
 
 struct xp_program {
@@ -27,7 +28,8 @@ static struct {
   xp_program **programs;
   size_t count, capacity;
   bool keeps_dropped;
-} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  pthread_once_t once;
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 static void release(xp_program *program)
 {
@@ -39,20 +41,24 @@ static void release(xp_program *program)
 
 static xp_program *new_program(const char *module, uint64_t program_id, const void *proto, size_t bytes)
 {
-  size_t room = strlen(module) + 24;
+  enum { ID_ROOM = 24 };
+  xp_str text = xp_str_c(module);
   xp_program *program = bytes > SIZE_MAX - sizeof *program ? NULL : calloc(1, sizeof *program + bytes);
-  char *name = malloc(room);
+  char *name = malloc(XP_UTF8_REPAIRED_ROOM(text.len) + ID_ROOM);
   if (program == NULL || name == NULL) {
     free(program);
     free(name);
     return NULL;
   }
-  snprintf(name, room, "%s(%llu)", module, (unsigned long long)program_id);
+  size_t len = xp_utf8_repair(text, name);
+  snprintf(name + len, ID_ROOM, "(%llu)", (unsigned long long)program_id);
   atomic_init(&program->holders, 1);
   program->program_id = program_id;
   program->proto_bytes = bytes;
   program->name = name;
-  memcpy(program->proto, proto, bytes);
+  if (bytes > 0) {
+    memcpy(program->proto, proto, bytes);
+  }
   return program;
 }
 
@@ -71,22 +77,6 @@ static bool append(xp_program *program)
   return true;
 }
 
-xp_status xp_session_add_program(const char *module, uint64_t program_id, const void *hlo_proto, size_t bytes,
-                                 xp_error *err)
-{
-  xp_program *program = new_program(module, program_id, hlo_proto, bytes);
-  pthread_mutex_lock(&registry.lock);
-  bool is_added = program != NULL && append(program);
-  pthread_mutex_unlock(&registry.lock);
-  if (is_added) {
-    return XP_OK;
-  }
-  if (program != NULL) {
-    release(program);
-  }
-  return xp_fail(err, XP_ERR_MEMORY, "No memory for the HLO proto of \"%.200s\" (%zu bytes)", module, bytes);
-}
-
 /* Takes the programs out of the list for which it says so. */
 static void remove_dropped(void)
 {
@@ -99,6 +89,52 @@ static void remove_dropped(void)
     }
   }
   registry.count = kept;
+}
+
+/* ---- fork: the child has the programs, but not the session that kept dropped ones */
+
+static void lock_for_fork(void)
+{
+  pthread_mutex_lock(&registry.lock);
+}
+
+static void unlock_in_parent(void)
+{
+  pthread_mutex_unlock(&registry.lock);
+}
+
+static void forget_in_child(void)
+{
+  registry.keeps_dropped = false;
+  remove_dropped();
+  pthread_mutex_init(&registry.lock, NULL);
+}
+
+static void watch_forks(void)
+{
+  pthread_atfork(lock_for_fork, unlock_in_parent, forget_in_child);
+}
+
+/* ---- the list */
+
+xp_status xp_session_add_program(const char *module, uint64_t program_id, const void *hlo_proto, size_t bytes,
+                                 xp_error *err)
+{
+  if (module == NULL || (hlo_proto == NULL && bytes > 0)) {
+    return xp_fail(err, XP_ERR_USAGE, "A program needs the name of its module and its HLO proto");
+  }
+  pthread_once(&registry.once, watch_forks);
+  xp_program *program = new_program(module, program_id, hlo_proto, bytes);
+  pthread_mutex_lock(&registry.lock);
+  bool is_added = program != NULL && append(program);
+  pthread_mutex_unlock(&registry.lock);
+  if (is_added) {
+    return XP_OK;
+  }
+  if (program != NULL) {
+    release(program);
+  }
+  return xp_fail(err, XP_ERR_MEMORY, "No memory for the HLO proto of \"%.200s\" (%zu bytes)", module, bytes);
 }
 
 void xp_session_drop_program(uint64_t program_id)
@@ -115,6 +151,7 @@ void xp_session_drop_program(uint64_t program_id)
 
 void xp_programs_keep_dropped(void)
 {
+  pthread_once(&registry.once, watch_forks);
   pthread_mutex_lock(&registry.lock);
   registry.keeps_dropped = true;
   pthread_mutex_unlock(&registry.lock);

@@ -29,6 +29,26 @@ static bool has_scheme(const char *path)
   return end != NULL && end != path && memchr(path, '/', (size_t)(end - path)) == NULL;
 }
 
+static bool is_directory(const char *path)
+{
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* True if the directory is there now. */
+static bool make_directory(const char *path)
+{
+  if (mkdir(path, 0777) == 0) {
+    return true;
+  }
+  if (errno != EEXIST) {
+    return false;
+  }
+  bool is_there = is_directory(path);
+  errno = ENOTDIR; /* unless it is */
+  return is_there;
+}
+
 /* mkdir -p; the text is changed while it works, and put back. */
 static xp_status make_directories(char *path, xp_error *err)
 {
@@ -37,7 +57,7 @@ static xp_status make_directories(char *path, xp_error *err)
     slash = end != NULL ? end : slash + strlen(slash);
     char kept = *slash;
     *slash = '\0';
-    bool failed = mkdir(path, 0777) != 0 && errno != EEXIST;
+    bool failed = !make_directory(path);
     xp_status status = failed ? fail_io(err, "Cannot make the directory", path) : XP_OK;
     *slash = kept;
     if (failed || kept == '\0') {
@@ -167,9 +187,12 @@ xp_status xp_new_file_open(const char *directory, xp_new_file *file, xp_error *e
   if (snprintf(file->directory, sizeof file->directory, "%s", directory) >= XP_PATH_ROOM - 256) {
     return xp_fail(err, XP_ERR_USAGE, "The path %.100s.. is too long", directory);
   }
-  snprintf(file->temporary, sizeof file->temporary, "%s/.xlaprof-%ld-%u.tmp", directory, (long)getpid(),
-           atomic_fetch_add(&number, 1));
-  file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  /* Programs of other machines and containers may write here, too, and have the same process id. */
+  for (int i = 0; i < MOST_SUFFIXES && file->fd < 0 && (i == 0 || errno == EEXIST); i++) {
+    snprintf(file->temporary, sizeof file->temporary, "%s/.xlaprof-%ld-%u.tmp", directory, (long)getpid(),
+             atomic_fetch_add(&number, 1));
+    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
   return file->fd < 0 ? fail_io(err, "Cannot write", file->temporary) : XP_OK;
 }
 
@@ -217,7 +240,17 @@ static void clean_stem(const char *stem, char clean[256])
 static bool claim_and_rename(const xp_new_file *file, const char *path)
 {
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  return fd >= 0 && close(fd) == 0 && rename(file->temporary, path) == 0;
+  if (fd < 0) {
+    return false;
+  }
+  close(fd);
+  if (rename(file->temporary, path) == 0) {
+    return true;
+  }
+  int code = errno;
+  unlink(path);
+  errno = code;
+  return false;
 }
 
 /* Takes the first free name. */

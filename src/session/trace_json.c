@@ -56,13 +56,38 @@ static bool is_line_shown(const xp_line *line)
   return !xp_str_is(line->name, "Async XLA Ops");
 }
 
-static void each_line(writing *w, void (*visit)(writing *w, const xp_line *line, void *context), void *context)
+/* Events that only programs read (xplane_schema.cc, IsInternalEvent). */
+static bool is_event_shown(const xp_line *line, size_t i)
+{
+  static const char *const internal[] = {"MemoryAllocation",
+                                         "MemoryDeallocation",
+                                         "PrefetchProduce",
+                                         "PrefetchConsume",
+                                         "ParallelInterleaveProduce",
+                                         "ParallelInterleaveConsume",
+                                         "ParallelInterleaveInitializedInput",
+                                         "ParallelMapProduce",
+                                         "ParallelMapConsume",
+                                         "MapAndBatchProduce",
+                                         "MapAndBatchConsume",
+                                         "ParseExampleProduce",
+                                         "ParseExampleConsume"};
+  xp_str name = xp_event_name(line, i);
+  bool may_be = name.len > 14 && (name.ptr[0] == 'M' || name.ptr[0] == 'P');
+  for (size_t k = 0; may_be && k < sizeof internal / sizeof *internal; k++) {
+    if (xp_str_is(name, internal[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void each_plane(writing *w, void (*visit)(writing *w, const xp_plane *plane, void *context), void *context)
 {
   for (size_t h = 0; h < w->capture->host_count; h++) {
     for (size_t p = 0; p < w->capture->hosts[h].plane_count; p++) {
-      const xp_plane *plane = &w->capture->hosts[h].planes[p];
-      for (size_t i = 0; is_shown(w, plane) && i < plane->line_count; i++) {
-        visit(w, &plane->lines[i], context);
+      if (is_shown(w, &w->capture->hosts[h].planes[p])) {
+        visit(w, &w->capture->hosts[h].planes[p], context);
       }
     }
   }
@@ -81,10 +106,15 @@ static uint32_t tid_of(const xp_line *line)
 
 /* ---- the earliest events */
 
-static void count_events(writing *w, const xp_line *line, void *count)
+static void count_events(writing *w, const xp_plane *plane, void *count)
 {
   (void)w;
-  *(uint64_t *)count += is_line_shown(line) ? line->count : 0;
+  for (size_t k = 0; k < plane->line_count; k++) {
+    const xp_line *line = &plane->lines[k];
+    for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
+      *(uint64_t *)count += is_event_shown(line, i);
+    }
+  }
 }
 
 typedef struct {
@@ -92,12 +122,17 @@ typedef struct {
   size_t count;
 } start_list;
 
-static void take_starts(writing *w, const xp_line *line, void *context)
+static void take_starts(writing *w, const xp_plane *plane, void *context)
 {
   start_list *list = context;
   (void)w;
-  for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
-    list->starts[list->count++] = line->start_ps[i];
+  for (size_t k = 0; k < plane->line_count; k++) {
+    const xp_line *line = &plane->lines[k];
+    for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
+      if (is_event_shown(line, i)) {
+        list->starts[list->count++] = line->start_ps[i];
+      }
+    }
   }
 }
 
@@ -110,7 +145,7 @@ static int by_value(const void *a, const void *b)
 static bool limit_events(writing *w, uint64_t most)
 {
   uint64_t count = 0;
-  each_line(w, count_events, &count);
+  each_plane(w, count_events, &count);
   w->last_ps = INT64_MAX;
   if (count <= most) {
     return true;
@@ -119,7 +154,7 @@ static bool limit_events(writing *w, uint64_t most)
   if (list.starts == NULL) {
     return false;
   }
-  each_line(w, take_starts, &list);
+  each_plane(w, take_starts, &list);
   qsort(list.starts, list.count, sizeof *list.starts, by_value);
   w->last_ps = list.starts[most - 1];
   for (size_t i = (size_t)most; i > 0 && list.starts[i - 1] == w->last_ps; i--) {
@@ -168,21 +203,28 @@ static void put_meta(writing *w, const char *name, int64_t pid, const uint32_t *
   xp_json_object_end(j);
 }
 
-static void put_thread(writing *w, const xp_line *line, void *context)
+static void put_thread(writing *w, const xp_line *line)
 {
   int64_t pid = pid_of(line->plane);
   uint32_t tid = tid_of(line);
   xp_str name = line->display_name.len > 0 ? line->display_name : line->name, none = {0};
-  (void)context;
-  if (line->index == 0) {
-    put_meta(w, "process_name", pid, NULL, "name", line->plane->name, 0);
-    put_meta(w, "process_sort_index", pid, NULL, "sort_index", none, pid);
-  }
   if (name.len > 0) {
     put_meta(w, "thread_name", pid, &tid, "name", name, 0);
   }
   put_meta(w, "thread_sort_index", pid, &tid, "sort_index", none,
            is_host(line->plane) ? (int64_t)line->index + 1 : tid);
+}
+
+static void put_process(writing *w, const xp_plane *plane, void *context)
+{
+  int64_t pid = pid_of(plane);
+  xp_str none = {0};
+  (void)context;
+  put_meta(w, "process_name", pid, NULL, "name", plane->name, 0);
+  put_meta(w, "process_sort_index", pid, NULL, "sort_index", none, pid);
+  for (size_t i = 0; i < plane->line_count; i++) {
+    put_thread(w, &plane->lines[i]);
+  }
 }
 
 /* ---- events */
@@ -237,7 +279,7 @@ static size_t read_args(xp_event_cursor *cursor, size_t i, xp_stat args[MOST_ARG
   size_t count = 0;
   xp_stat stat;
   for (xp_stats stats = xp_event_stats(cursor, i); count < MOST_ARGS && xp_stats_next(&stats, &stat);) {
-    bool is_new = !is_internal(stat.name);
+    bool is_new = stat.type != XP_STAT_NONE && !is_internal(stat.name);
     for (size_t k = 0; k < count; k++) {
       is_new = is_new && !xp_str_eq(args[k].name, stat.name);
     }
@@ -249,6 +291,17 @@ static size_t read_args(xp_event_cursor *cursor, size_t i, xp_stat args[MOST_ARG
     qsort(args, count, sizeof *args, by_name);
   }
   return count;
+}
+
+/* The stat step_name stands above all names. */
+static xp_str shown_name(const xp_event_meta *meta, const xp_stat *args, size_t count)
+{
+  for (size_t k = 0; k < count; k++) {
+    if (xp_str_is(args[k].name, "step_name") && args[k].type == XP_STAT_STRING) {
+      return args[k].text;
+    }
+  }
+  return meta->display_name.len > 0 ? meta->display_name : meta->name;
 }
 
 static void put_event(writing *w, const xp_line *line, xp_event_cursor *cursor, size_t i)
@@ -271,7 +324,7 @@ static void put_event(writing *w, const xp_line *line, xp_event_cursor *cursor, 
   xp_json_key(j, "dur");
   xp_json_decimal(j, dur_ps > 0 ? dur_ps : 1, 6); /* the viewer does not show events without length */
   xp_json_key(j, "name");
-  xp_json_str(j, is_long ? meta->display_name : meta->name);
+  xp_json_str(j, shown_name(meta, args, count));
   if (count > 0 || is_long) {
     xp_json_key(j, "args");
     xp_json_object_line(j);
@@ -287,14 +340,21 @@ static void put_event(writing *w, const xp_line *line, xp_event_cursor *cursor, 
   xp_json_object_end(j);
 }
 
-static void put_line(writing *w, const xp_line *line, void *context)
+static void put_line(writing *w, const xp_line *line)
 {
   xp_event_cursor cursor = xp_event_cursor_open(line);
-  (void)context;
   for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
-    if (is_kept(w, line->start_ps[i])) {
+    if (is_event_shown(line, i) && is_kept(w, line->start_ps[i])) {
       put_event(w, line, &cursor, i);
     }
+  }
+}
+
+static void put_events(writing *w, const xp_plane *plane, void *context)
+{
+  (void)context;
+  for (size_t i = 0; i < plane->line_count; i++) {
+    put_line(w, &plane->lines[i]);
   }
 }
 
@@ -311,8 +371,8 @@ static void put_all(writing *w)
   xp_json_object_end(j);
   xp_json_key(j, "traceEvents");
   xp_json_array(j);
-  each_line(w, put_thread, NULL);
-  each_line(w, put_line, NULL);
+  each_plane(w, put_process, NULL);
+  each_plane(w, put_events, NULL);
   xp_json_object_line(j);
   xp_json_object_end(j);
   xp_json_array_end(j);

@@ -63,29 +63,35 @@ int64_t xp_plane_writer_stat(xp_plane_writer *plane, xp_str name)
   return intern_copy(plane, &plane->stat_names, name);
 }
 
-int64_t xp_plane_writer_event_new(xp_plane_writer *plane, xp_str name, xp_str display_name, bool *is_new)
+/* The entry of an id that was just given; NULL when memory is out. */
+static event_entry *entry_of(xp_plane_writer *plane, int64_t id)
 {
-  int64_t id = intern_copy(plane, &plane->event_names, name);
-  *is_new = !plane->failed && (size_t)id > plane->event_count;
-  if (!*is_new) {
-    return id;
+  if ((size_t)id <= plane->event_count) {
+    return &plane->events[id - 1];
   }
   event_entry *events =
       xp_arena_grow(plane->arena, plane->events, plane->event_count, &plane->event_room, sizeof *events);
-  xp_str display = xp_arena_copy(plane->arena, display_name);
-  if (events == NULL || display.ptr == NULL) {
-    plane->failed = true;
-    return 0;
+  if (events == NULL) {
+    return NULL;
   }
   plane->events = events;
-  events[plane->event_count++] = (event_entry){.name = plane->event_names.strings[id - 1], .display_name = display};
-  return id;
+  events[plane->event_count] = (event_entry){.name = plane->event_names.strings[id - 1]};
+  return &events[plane->event_count++];
 }
 
 int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str display_name)
 {
-  bool is_new;
-  return xp_plane_writer_event_new(plane, name, display_name, &is_new);
+  int64_t id = plane->failed ? 0 : intern_copy(plane, &plane->event_names, name);
+  event_entry *entry = id > 0 ? entry_of(plane, id) : NULL;
+  if (entry == NULL) {
+    plane->failed = true;
+    return 0;
+  }
+  if (entry->display_name.len == 0 && display_name.len > 0) {
+    entry->display_name = xp_arena_copy(plane->arena, display_name);
+    plane->failed |= entry->display_name.ptr == NULL;
+  }
+  return id;
 }
 
 /* ---- lines and events */
@@ -214,6 +220,11 @@ static void end_meta_stat(xp_plane_writer *plane, int64_t event_id)
   if (event_id > 0 && (size_t)event_id <= plane->event_count) {
     xp_wire_put_message(&plane->events[event_id - 1].stats, 5, &plane->stat);
   }
+}
+
+bool xp_plane_writer_meta_is_bare(const xp_plane_writer *plane, int64_t event_id)
+{
+  return event_id > 0 && (size_t)event_id <= plane->event_count && plane->events[event_id - 1].stats.len == 0;
 }
 
 void xp_plane_writer_meta_uint(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, uint64_t value)

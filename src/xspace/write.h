@@ -14,12 +14,10 @@ typedef struct xp_plane_writer xp_plane_writer;
 /* A plane under construction; NULL when memory is out.  Ended by xp_plane_writer_finish or xp_plane_writer_free. */
 xp_plane_writer *xp_plane_writer_create(xp_str name, int64_t id);
 
-/* The id of an event name, or of a stat name, new if it was not there. */
+/* The id of an event name, or of a stat name, new if it was not there.  The first display name that is not empty stays.
+ */
 int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str display_name);
 int64_t xp_plane_writer_stat(xp_plane_writer *plane, xp_str name);
-
-/* The same as xp_plane_writer_event; tells whether the name is new. */
-int64_t xp_plane_writer_event_new(xp_plane_writer *plane, xp_str name, xp_str display_name, bool *is_new);
 
 /* Starts a line; the events that follow belong to it. */
 void xp_plane_writer_line(xp_plane_writer *plane, int64_t id, xp_str name, int64_t timestamp_ns);
@@ -39,7 +37,11 @@ void xp_plane_writer_ref(xp_plane_writer *plane, int64_t stat_id, xp_str value);
 void xp_plane_writer_meta_uint(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, uint64_t value);
 void xp_plane_writer_meta_bytes(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, xp_str value);
 
-/* Records for the XEventMetadata message of an event (fields 3, 5, 6), and stats of the plane (field 6), as they stand. */
+/* True if the metadata entry of an event has nothing but names so far. */
+bool xp_plane_writer_meta_is_bare(const xp_plane_writer *plane, int64_t event_id);
+
+/* Records for the XEventMetadata message of an event (fields 3, 5, 6), and stats of the plane (field 6), as they stand.
+ */
 void xp_plane_writer_meta_raw(xp_plane_writer *plane, int64_t event_id, const xp_wire_writer *records);
 void xp_plane_writer_stats_raw(xp_plane_writer *plane, const xp_wire_writer *records);
 
