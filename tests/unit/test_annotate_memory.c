@@ -96,7 +96,7 @@ static void *record_and_read(void *context)
   outcome *out = context;
   xp_error err = {0};
   xp_recording *recording;
-  const xp_recorder_options options = {1, false, MIB};
+  const xp_recorder_options options = {1, false, (uint64_t)4 * MIB};
   XP_TRACE("open before")
   {
     out->status = xp_recorder_start(&options, &err);
