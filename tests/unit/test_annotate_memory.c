@@ -62,6 +62,8 @@ static int failing_pthread_create(pthread_t *id, const pthread_attr_t *attribute
 #include "../../src/annotate/recorder.c"
 #include "../../src/annotate/recording.c"
 #include "../../src/annotate/tracer.c"
+#include "../../src/base/arena.c"
+#include "../../src/base/map.c"
 #undef calloc
 #undef aligned_alloc
 #undef free
