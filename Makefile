@@ -11,11 +11,11 @@ need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make dep
 
 .PHONY: all help deps demo test tsan interop bench fuzz dist install format check-format clean
 
-all: ## Build build/xlaprof (default); says which packages are missing
+all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
 	@$(call need,ninja,ninja-build)
 	@$(call configure,build -DXP_TESTS=OFF)
-	@cmake --build build --target xlaprof
+	@cmake --build build
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -69,7 +69,7 @@ dist: ## Make dist/xlaprof: one stripped program with its libraries linked in
 	@cp build/dist/xlaprof dist/xlaprof.new && mv dist/xlaprof.new dist/xlaprof
 	scripts/check-dist dist/xlaprof
 
-install: all ## Install the program under PREFIX (default /usr/local)
+install: all ## Install program and library under PREFIX (default /usr/local)
 	cmake --install build --prefix $(PREFIX)
 
 format: ## Format all C sources
