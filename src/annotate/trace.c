@@ -280,11 +280,11 @@ static xp_status end_slow(xp_trace trace, xp_error *err)
 /* The short way of a thread that takes part in a session. */
 __attribute__((noinline)) static xp_status end_recorded(xp_trace trace, xp_error *err)
 {
-  uint64_t now = xp_clock_read();
   xp_tracer *self = xp_tracer_of_thread;
   if (!is_innermost(self, trace) || self->stack[trace.depth].tag != trace.serial || XP_GET(xp_mode) & XP_MODE_HOOK) {
     return end_slow(trace, err);
   }
+  uint64_t now = xp_clock_read();
   if (xp_tracer_enter(self)) {
     end_event(self, &self->stack[trace.depth], now);
     xp_tracer_leave(self);
