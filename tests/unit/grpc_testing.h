@@ -256,6 +256,33 @@ static inline void assert_status(const xp_grpc_answer *answer, xp_grpc_code code
   assert_string_equal(answer->message, message);
 }
 
+/* A call on a thread of its own. */
+typedef struct {
+  pthread_t thread;
+  xp_grpc_request request;
+  reply_check reply;
+  xp_grpc_answer answer;
+} caller;
+
+static inline void *make_call(void *argument)
+{
+  caller *c = argument;
+  xp_grpc_unary(&c->request, &c->answer);
+  return NULL;
+}
+
+/* Starts the call that the request describes; `reply` may be set before. */
+static inline void start_caller(caller *c)
+{
+  assert_int_equal(pthread_create(&c->thread, NULL, make_call, c), 0);
+}
+
+static inline void begin_call(caller *c, const char *path, const char *text)
+{
+  c->request = request_of(path, xp_str_c(text), &c->reply);
+  start_caller(c);
+}
+
 /* ---------------------------------------------------------------- raw sockets */
 
 static inline struct sockaddr_in loopback_at(uint16_t port)
