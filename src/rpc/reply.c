@@ -20,9 +20,9 @@ static nghttp2_nv header(const char *name, const char *value)
 }
 
 /* The headers of a status; returns how many they are. */
-static size_t status_headers(nghttp2_nv *nva, int code, char number[12], const char *coded)
+static size_t status_headers(nghttp2_nv *nva, xp_grpc_code code, char number[12], const char *coded)
 {
-  snprintf(number, 12, "%d", code);
+  snprintf(number, 12, "%d", (int)code);
   nva[0] = header("grpc-status", number);
   nva[1] = header("grpc-message", coded);
   return coded[0] != '\0' ? 2 : 1;
@@ -50,7 +50,7 @@ static void answered(xp_grpc_stream *stream, int rc)
   xp_grpc_server_alarm(server, xp_add_saturating(stream->progress_ns, server->options.patience.stall_ns));
 }
 
-static void send_status(xp_grpc_stream *stream, int code, const char *message)
+static void send_status(xp_grpc_stream *stream, xp_grpc_code code, const char *message)
 {
   char number[12], coded[XP_GRPC_MESSAGE_CODED_ROOM];
   xp_grpc_message_encode(xp_str_c(message), coded);

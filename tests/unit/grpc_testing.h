@@ -93,6 +93,10 @@ static inline void big_end(void *context)
 static inline void reply_big(xp_grpc_call *call, uint64_t total, uint64_t fails_at)
 {
   big_body *b = calloc(1, sizeof *b);
+  if (b == NULL) {
+    xp_grpc_fail(call, XP_GRPC_RESOURCE_EXHAUSTED, "no memory");
+    return;
+  }
   b->fails_at = fails_at;
   atomic_fetch_add(&bench.bodies_open, 1);
   xp_grpc_reply(call, &(xp_grpc_body){total, big_read, big_end, b});
