@@ -3,6 +3,7 @@
  * The thread reads requests and calls the methods; a method answers at once or keeps the call and answers later, from
  * any thread.  Replies are produced as the connection takes them, so a reply of gigabytes needs no memory.  Whatever a
  * peer sends or fails to read costs the process a bounded amount of memory and no other connection its service.
+ * Of a request's headers the deadline is all that matters: metadata are read over.  Compression is not offered.
  * Protocol: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 #ifndef XP_RPC_GRPC_SERVER_H

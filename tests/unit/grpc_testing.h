@@ -93,6 +93,10 @@ static inline void big_end(void *context)
 static inline void reply_big(xp_grpc_call *call, uint64_t total, uint64_t fails_at)
 {
   big_body *b = calloc(1, sizeof *b);
+  if (b == NULL) {
+    xp_grpc_fail(call, XP_GRPC_RESOURCE_EXHAUSTED, "no memory");
+    return;
+  }
   b->fails_at = fails_at;
   atomic_fetch_add(&bench.bodies_open, 1);
   xp_grpc_reply(call, &(xp_grpc_body){total, big_read, big_end, b});
@@ -254,6 +258,33 @@ static inline void assert_status(const xp_grpc_answer *answer, xp_grpc_code code
   assert_end(answer, XP_GRPC_END_STATUS);
   assert_int_equal(answer->code, code);
   assert_string_equal(answer->message, message);
+}
+
+/* A call on a thread of its own. */
+typedef struct {
+  pthread_t thread;
+  xp_grpc_request request;
+  reply_check reply;
+  xp_grpc_answer answer;
+} caller;
+
+static inline void *make_call(void *argument)
+{
+  caller *c = argument;
+  xp_grpc_unary(&c->request, &c->answer);
+  return NULL;
+}
+
+/* Starts the call that the request describes; `reply` may be set before. */
+static inline void start_caller(caller *c)
+{
+  assert_int_equal(pthread_create(&c->thread, NULL, make_call, c), 0);
+}
+
+static inline void begin_call(caller *c, const char *path, const char *text)
+{
+  c->request = request_of(path, xp_str_c(text), &c->reply);
+  start_caller(c);
 }
 
 /* ---------------------------------------------------------------- raw sockets */

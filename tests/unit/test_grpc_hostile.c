@@ -431,6 +431,32 @@ static void connections_with_calls_are_not_ended_for_new_ones(void **state)
   }
 }
 
+/* 80 requests of 4 MiB, of which 200 KB come: held whole they would take 320 MB, as far as they came 20 MB. */
+static void requests_that_never_end_have_a_budget(void **state)
+{
+  (void)state;
+  enum { REQUESTS = 80, SENT = 200000, PIECE = 16000 };
+  static const char START[5] = {0, 0, 0x40, 0, 0};
+  static const char ZEROS[PIECE];
+  size_t before = resident_bytes();
+  connect_client();
+  bytes b = {0};
+  put_hello(&b, 65535);
+  for (uint32_t i = 0; i < REQUESTS; i++) {
+    put_call(&b, 2 * i + 1, "/t/Echo", 0);
+    put_frame(&b, DATA, 0, 2 * i + 1, START, sizeof START);
+    for (int sent = 0; sent < SENT; sent += PIECE) {
+      put_frame(&b, DATA, 0, 2 * i + 1, ZEROS, PIECE);
+    }
+    send_bytes(client, &b);
+  }
+  free(b.data);
+  heard h = hear(client, 1, 3000);
+  assert_int_equal(h.grpc_status, 8);
+  assert_contains(h.grpc_message, "There is no memory for the request");
+  assert_true(resident_bytes() < before + (24 << 20));
+}
+
 static int64_t processor_ns(void)
 {
   struct timespec t;
@@ -484,6 +510,7 @@ int main(void)
       WITH_SERVER(a_client_that_reads_little_costs_little),
       WITH_SERVER(a_thousand_connections_do_not_lock_anybody_out),
       WITH_SERVER(connections_with_calls_are_not_ended_for_new_ones),
+      WITH_SERVER(requests_that_never_end_have_a_budget),
       WITH_SERVER(without_descriptors_it_waits_and_does_not_spin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
