@@ -180,14 +180,13 @@ void xp_plane_merge_event(xp_plane_merge *m, xp_merged_line *line, int64_t offse
   m->failed |= copy.ptr == NULL || !xp_event_rows_add(&line->events, m->arena, row);
 }
 
-static bool add_event(translation *t, xp_merged_line *line, int64_t base_ns, xp_str event)
+static bool add_event(translation *t, xp_merged_line *line, int64_t base_ps, xp_str event)
 {
   xp_wire_writer *to = &t->event;
   xp_event_row row;
   xp_wire_field f;
   int64_t id = 0, start_ps;
-  if (!xp_event_row_read(event, &row) || __builtin_mul_overflow(base_ns, (int64_t)1000, &start_ps) ||
-      __builtin_add_overflow(start_ps, row.offset_ps, &start_ps)) {
+  if (!xp_event_row_read(event, &row) || __builtin_add_overflow(base_ps, row.offset_ps, &start_ps)) {
     return false;
   }
   for (xp_wire_reader r = xp_wire_open(event); xp_wire_next(&r, &f);) {
@@ -250,6 +249,10 @@ static void join_heads(xp_plane_merge *m, xp_merged_line *line, const xp_merged_
 static bool add_line(translation *t, xp_str message)
 {
   xp_merged_line head = read_line_head(message, &t->merge->frame);
+  int64_t base_ps;
+  if (__builtin_mul_overflow(head.base_ns, (int64_t)1000, &base_ps)) {
+    return false;
+  }
   xp_merged_line *line = xp_plane_merge_line(t->merge, head.id);
   xp_wire_field f;
   bool is_good = line != NULL;
@@ -259,7 +262,7 @@ static bool add_line(translation *t, xp_str message)
   xp_wire_reader r = xp_wire_open(message);
   while (is_good && xp_wire_next(&r, &f)) {
     if (f.number == 4 && f.type == XP_WIRE_BYTES) {
-      is_good = add_event(t, line, head.base_ns, f.bytes);
+      is_good = add_event(t, line, base_ps, f.bytes);
     }
   }
   return is_good && r.status == XP_WIRE_OK;
@@ -359,7 +362,7 @@ static void put_event(xp_wire_writer *to, const xp_event_row *row, int64_t base_
   scratch->len = 0;
   xp_wire_put_varint(scratch, 1, id.value);
   if (!is_count(r)) {
-    xp_wire_put_varint(scratch, 2, (uint64_t)(row->offset_ps - base_ps));
+    xp_wire_put_varint(scratch, 2, (uint64_t)row->offset_ps - (uint64_t)base_ps);
   }
   xp_wire_writer rest = {.data = (uint8_t *)(uintptr_t)r.pos, .len = (size_t)(r.end - r.pos)};
   xp_wire_put_raw(scratch, &rest);
