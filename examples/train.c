@@ -11,6 +11,7 @@
  * With --logdir it captures its own first steps, too.  What the profiler sees is what is annotated here: a step, three traces
  * in it, and a thread that loads the data and hands it over (a flow).
  */
+#define _GNU_SOURCE /* pthread_setname_np */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -54,6 +55,7 @@ static void *load(void *context)
   loader *l = context;
   unsigned seed = 1;
   batch made;
+  pthread_setname_np(pthread_self(), "loader"); /* what its line in the capture is called */
   for (bool is_done = false; !is_done;) {
     uint64_t flow = xp_flow_new();
     XP_TRACE("load", XP_FLOW_OUT(flow), XP_INT("examples", BATCH)) {
