@@ -6,10 +6,10 @@ FUZZ_SECONDS ?= 60
 
 configure = cmake -G Ninja -S . -B $(1) >/dev/null
 ctest     = ctest --output-on-failure --parallel $(shell nproc)
-sources   = $(shell find src include cli bench tests -name '*.[ch]')
+sources   = $(shell find src include cli examples bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench bench-annotate fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan interop bench bench-annotate bench-server fuzz dist install format check-format clean
 
 all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
@@ -53,6 +53,9 @@ bench: ## Measure against xprof-rs and the decode floor on a capture of 10 milli
 	@$(MAKE) --no-print-directory all
 	@cmake --build build --target floor
 	bench/run
+
+bench-server: all ## Measure what clients of the profiler server cost the program that carries it
+	bench/server
 
 bench-annotate: ## Measure what an annotation costs, beside the clock's own cost and beside other recorders
 	@scripts/install-deps build bench

@@ -8,8 +8,7 @@ static const char *const names[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n
 static void record_numbered(int from, int to)
 {
   for (int i = from; i < to; i++) {
-    XP_REGION(names[i % 10], XP_INT("number", i))
-    {
+    XP_REGION(names[i % 10], XP_INT("number", i)) {
     }
   }
 }
@@ -135,8 +134,7 @@ static void without_memory_all_are_dropped_and_counted(void **state)
   for (int newest = 0; newest < 2; newest++) {
     xp_trace before = xp_trace_begin("before");
     start(1, newest, 0);
-    XP_TRACE("t", XP_INT("k", 1))
-    {
+    XP_TRACE("t", XP_INT("k", 1)) {
       xp_instant(1, "i", NULL, 0);
     }
     uint64_t now = xp_clock_ticks();
@@ -178,8 +176,7 @@ static void *record_many(void *context)
 {
   int count = *(int *)context;
   for (int i = 0; i < count; i++) {
-    XP_TRACE("t", XP_INT("number", i))
-    {
+    XP_TRACE("t", XP_INT("number", i)) {
     }
   }
   return NULL;

@@ -121,8 +121,7 @@ static void *work(void *context)
 {
   (void)context;
   for (int i = 0; !stops_working; i++) {
-    XP_STEP("test_step", i)
-    {
+    XP_STEP("test_step", i) {
       struct timespec nap = {0, 1000000};
       nanosleep(&nap, NULL);
     }
