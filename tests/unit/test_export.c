@@ -251,7 +251,7 @@ static void a_capture_that_finds_no_room_leaves_nothing_and_its_program_alive(vo
 static void a_trace_that_finds_no_name_leaves_the_capture(void **state)
 {
   (void)state;
-  char name[64], path[600];
+  char name[64], path[XP_PATH_ROOM];
   const xp_export_options options = options_of("run", "h", true);
   xp_export *handle;
   xp_error err = {0};
