@@ -169,7 +169,7 @@ static struct addrinfo *resolve(const xp_grpc_request *request, int64_t by_ns, x
     l->found = NULL;
   } else if (!has_ended) {
     xp_grpc_end_with(answer, l->problem == EAI_MEMORY ? XP_GRPC_END_MEMORY : XP_GRPC_END_NO_ADDRESS,
-                     "The host %s has no address: %s.  Check its spelling, or write its IP address.",
+                     "The host %s has no address: %s. Check its spelling, or write its IP address.",
                      request->target.host, gai_strerror(l->problem));
   }
   leave(l);
@@ -248,13 +248,13 @@ static void explain(const xp_grpc_request *request, int problem, xp_grpc_answer 
     xp_grpc_end_with(answer, XP_GRPC_END_CANCELLED, "The call to %s was given up.", target);
   } else if (problem == ETIMEDOUT) {
     xp_grpc_end_with(answer, XP_GRPC_END_TIMEOUT,
-                     "%s does not answer: the host is down or a firewall is in between.  Check the host and the port.",
+                     "%s does not answer: the host is down or a firewall is in between. Check the host and the port.",
                      target);
   } else if (problem == ENOMEM || problem == ENOBUFS || problem == EMFILE || problem == ENFILE) {
     xp_grpc_end_with(answer, XP_GRPC_END_MEMORY, "Cannot open a connection to %s: %s.", target, strerror(problem));
   } else {
     xp_grpc_end_with(answer, XP_GRPC_END_NO_LISTENER,
-                     "Nothing listens on %s (%s).  Is the program running, with its profiler server on this port?",
+                     "Nothing listens on %s (%s). Is the program running, with its profiler server on this port?",
                      target, strerror(problem));
   }
 }

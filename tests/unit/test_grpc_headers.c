@@ -196,7 +196,7 @@ static void wrong_targets_get_advice(void **state)
   static const struct {
     const char *text, *advice;
   } ROWS[] = {{"", "has no port"},
-              {"localhost", "has no port.  Write HOST:PORT, as localhost:9012"},
+              {"localhost", "has no port. Write HOST:PORT, as localhost:9012"},
               {"localhost:", "is no port"},
               {"localhost:http", "is a number from 1 to 65535"},
               {"localhost:0", "is no port"},

@@ -54,7 +54,7 @@ static void addresses_must_be_numeric_and_of_this_machine(void **state)
   (void)state;
   xp_error err;
   assert_int_equal(try_start("localhost", 0, &err), XP_ERR_USAGE);
-  assert_contains(err.text, "\"localhost\" is no numeric address.  Write 127.0.0.1 or ::1");
+  assert_contains(err.text, "\"localhost\" is no numeric address. Write 127.0.0.1 or ::1");
   assert_int_equal(try_start("192.0.2.1", 0, &err), XP_ERR_IO);
   assert_contains(err.text, "no such address");
   assert_int_equal(try_start("127.0.0.1", 0, &err), XP_OK);
