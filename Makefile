@@ -45,7 +45,7 @@ tsan: deps ## Run unit tests and commands with the thread sanitizer
 interop: ## Compare with JAX, xprof-rs and PJRT plugins (from PyPI, kept in ~/.cache/xlaprof or $XLAPROF_CACHE)
 	@scripts/install-deps build peers
 	@$(MAKE) --no-print-directory all
-	@cmake --build build --target plugin_profile
+	@cmake --build build --target plugin_profile session_pattern
 	tests/interop/run
 
 bench: ## Measure against xprof-rs and the decode floor on a capture of 10 million events
