@@ -245,7 +245,7 @@ static void a_child_has_no_session_but_its_open_traces(void **state)
   int status = -1;
   atomic_store(&must_end, false);
   id = begin_thread(record_on_and_on, NULL);
-  start(1, true, (uint64_t)8 * CHUNK);
+  start(1, true, (uint64_t)64 * MIB); /* enough for the thread that forks to record */
   run_in_thread(fork_in_traces, &status);
   assert_true(WIFEXITED(status));
   assert_int_equal(WEXITSTATUS(status), 0);
