@@ -51,6 +51,16 @@ static inline void await(const atomic_int *counter, int value)
   assert_true(atomic_load(counter) >= value);
 }
 
+/* Some machines have no IPv6. */
+static inline bool has_ipv6(void)
+{
+  struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool has = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+  close(fd);
+  return has;
+}
+
 /* Descriptors of this process. */
 static inline int count_fds(void)
 {

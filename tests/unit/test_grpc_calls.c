@@ -35,6 +35,9 @@ static void both_loopback_addresses_and_names_reach_the_server(void **state)
   (void)state;
   static const char *const HOSTS[] = {"127.0.0.1", "::1", "localhost"};
   for (size_t i = 0; i < 3; i++) {
+    if (i == 1 && !has_ipv6()) {
+      continue;
+    }
     xp_grpc_answer answer;
     xp_grpc_request request = request_of("/t/Echo", xp_str_c("x"), &(reply_check){0});
     snprintf(request.target.host, sizeof request.target.host, "%s", HOSTS[i]);
