@@ -150,16 +150,21 @@ static inline void count_cancelled(void *context)
   atomic_fetch_add(&bench.cancelled, 1);
 }
 
-static inline void begin_keep(void *context, xp_grpc_call *call, xp_str request)
+static inline void begin_quiet(void *context, xp_grpc_call *call, xp_str request)
 {
   (void)context, (void)request;
-  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
   int i = atomic_load(&bench.kept_count);
   if (i == MOST_KEPT) {
     abort(); /* no assert of cmocka here: this is the server's thread */
   }
   atomic_store(&bench.kept[i], call);
   atomic_store(&bench.kept_count, i + 1);
+}
+
+static inline void begin_keep(void *context, xp_grpc_call *call, xp_str request)
+{
+  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
+  begin_quiet(context, call, request);
 }
 
 /* Waits for the kept call number i and takes it. */
@@ -170,8 +175,8 @@ static inline xp_grpc_call *take_kept(int i)
 }
 
 static const xp_grpc_method METHODS[] = {
-    {"/t/Echo", begin_echo}, {"/t/Big", begin_big},       {"/t/Fail", begin_fail},
-    {"/t/Keep", begin_keep}, {"/t/Broken", begin_broken},
+    {"/t/Echo", begin_echo}, {"/t/Big", begin_big},     {"/t/Fail", begin_fail},
+    {"/t/Keep", begin_keep}, {"/t/Quiet", begin_quiet}, {"/t/Broken", begin_broken},
 };
 
 static inline xp_grpc_server_options server_options(void)
