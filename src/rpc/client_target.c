@@ -10,7 +10,7 @@
 
 static bool is_host_character(char c)
 {
-  return c > ' ' && c != 0x7f && strchr("/\\@#?,[]\"'", c) == NULL;
+  return c > ' ' && (uint8_t)c < 0x7f && strchr("/\\@#?,[]\"'", c) == NULL;
 }
 
 static xp_status parse_port(xp_str text, uint16_t *port, xp_str whole, xp_error *err)

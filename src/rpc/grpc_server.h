@@ -73,7 +73,8 @@ void xp_grpc_server_stop(xp_grpc_server *server);
 /* Asks for cancelled(context) when the client goes away or takes the call back, its deadline passes, or the server
  * stops: at once if that happened already.  Called on the server's thread (or inside this function), at most once,
  * never after the answer: an answer that comes while cancelled runs waits for its end.  So cancelled must not take a
- * lock that is held where the call is answered.  It may answer the call itself. */
+ * lock that is held where the call is answered.  It may answer the call itself.  NULL takes an
+ * earlier wish back. */
 void xp_grpc_call_on_cancel(xp_grpc_call *call, void (*cancelled)(void *context), void *context);
 
 /* Nanoseconds until the client's deadline, 0 if it has passed; INT64_MAX if it has none. */

@@ -51,6 +51,16 @@ static inline void await(const atomic_int *counter, int value)
   assert_true(atomic_load(counter) >= value);
 }
 
+/* Some machines have no IPv6. */
+static inline bool has_ipv6(void)
+{
+  struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool has = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+  close(fd);
+  return has;
+}
+
 /* Descriptors of this process. */
 static inline int count_fds(void)
 {
@@ -140,16 +150,21 @@ static inline void count_cancelled(void *context)
   atomic_fetch_add(&bench.cancelled, 1);
 }
 
-static inline void begin_keep(void *context, xp_grpc_call *call, xp_str request)
+static inline void begin_quiet(void *context, xp_grpc_call *call, xp_str request)
 {
   (void)context, (void)request;
-  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
   int i = atomic_load(&bench.kept_count);
   if (i == MOST_KEPT) {
     abort(); /* no assert of cmocka here: this is the server's thread */
   }
   atomic_store(&bench.kept[i], call);
   atomic_store(&bench.kept_count, i + 1);
+}
+
+static inline void begin_keep(void *context, xp_grpc_call *call, xp_str request)
+{
+  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
+  begin_quiet(context, call, request);
 }
 
 /* Waits for the kept call number i and takes it. */
@@ -160,8 +175,8 @@ static inline xp_grpc_call *take_kept(int i)
 }
 
 static const xp_grpc_method METHODS[] = {
-    {"/t/Echo", begin_echo}, {"/t/Big", begin_big},       {"/t/Fail", begin_fail},
-    {"/t/Keep", begin_keep}, {"/t/Broken", begin_broken},
+    {"/t/Echo", begin_echo}, {"/t/Big", begin_big},     {"/t/Fail", begin_fail},
+    {"/t/Keep", begin_keep}, {"/t/Quiet", begin_quiet}, {"/t/Broken", begin_broken},
 };
 
 static inline xp_grpc_server_options server_options(void)

@@ -35,6 +35,9 @@ static void both_loopback_addresses_and_names_reach_the_server(void **state)
   (void)state;
   static const char *const HOSTS[] = {"127.0.0.1", "::1", "localhost"};
   for (size_t i = 0; i < 3; i++) {
+    if (i == 1 && !has_ipv6()) {
+      continue;
+    }
     xp_grpc_answer answer;
     xp_grpc_request request = request_of("/t/Echo", xp_str_c("x"), &(reply_check){0});
     snprintf(request.target.host, sizeof request.target.host, "%s", HOSTS[i]);
@@ -259,16 +262,19 @@ static void answers_to_cancelled_calls_go_nowhere(void **state)
   assert_int_equal(atomic_load(&bench.bodies_open), 0);
 }
 
-static void on_cancel_is_told_at_once_if_it_is_too_late(void **state)
+static void on_cancel_is_told_at_once_and_once_if_it_is_too_late(void **state)
 {
   (void)state;
   xp_grpc_answer answer;
-  xp_grpc_request request = request_of("/t/Keep", xp_str_c(""), &(reply_check){0});
+  xp_grpc_request request = request_of("/t/Quiet", xp_str_c(""), &(reply_check){0});
   request.timeout_ns = 50u * (uint64_t)XP_NS_IN_MS;
   xp_grpc_unary(&request, &answer);
-  await(&bench.cancelled, 1);
+  assert_end(&answer, XP_GRPC_END_TIMEOUT);
+  nap_ms(200); /* the server is through with it, too */
   xp_grpc_call *call = atomic_load(&bench.kept[0]);
-  xp_grpc_call_on_cancel(call, count_cancelled, NULL); /* told already: at most once */
+  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
+  assert_int_equal(atomic_load(&bench.cancelled), 1);
+  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
   assert_int_equal(atomic_load(&bench.cancelled), 1);
 }
 
@@ -332,7 +338,7 @@ int main(void)
       WITH_SERVER(the_time_left_is_that_of_the_client),
       WITH_SERVER(the_cancel_flag_ends_the_call_on_both_sides_at_once),
       WITH_SERVER(answers_to_cancelled_calls_go_nowhere),
-      WITH_SERVER(on_cancel_is_told_at_once_if_it_is_too_late),
+      WITH_SERVER(on_cancel_is_told_at_once_and_once_if_it_is_too_late),
       WITH_SERVER(the_cancel_function_may_answer_the_call),
       WITH_SERVER(answers_and_cancellations_race_without_harm),
   };

@@ -209,7 +209,8 @@ static void wrong_targets_get_advice(void **state)
               {"http://localhost:9012", "is a URL"},
               {":9012", "has no host"},
               {"a/b:9012", "has no host"},
-              {"a b:9012", "has no host"}};
+              {"a b:9012", "has no host"},
+              {"caf\xc3\xa9:9012", "has no host"}};
   for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
     xp_grpc_target target;
     xp_error err;

@@ -58,13 +58,16 @@ static void addresses_must_be_numeric_and_of_this_machine(void **state)
   assert_int_equal(try_start("192.0.2.1", 0, &err), XP_ERR_IO);
   assert_contains(err.text, "no such address");
   assert_int_equal(try_start("127.0.0.1", 0, &err), XP_OK);
-  assert_int_equal(try_start("::1", 0, &err), XP_OK);
+  assert_int_equal(try_start("::1", 0, &err), has_ipv6() ? XP_OK : XP_ERR_IO);
   assert_int_equal(try_start("0.0.0.0", 0, &err), XP_OK);
 }
 
 static void two_colons_are_all_networks_of_both_kinds(void **state)
 {
   (void)state;
+  if (!has_ipv6()) {
+    skip();
+  }
   stop();
   xp_grpc_server_options options = server_options();
   options.address = "::";
