@@ -9,7 +9,7 @@ ctest     = ctest --output-on-failure --parallel $(shell nproc)
 sources   = $(shell find src include cli bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan interop bench bench-annotate fuzz dist install format check-format clean
 
 all: ## Build build/xlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
@@ -53,6 +53,12 @@ bench: ## Measure against xprof-rs and the decode floor on a capture of 10 milli
 	@$(MAKE) --no-print-directory all
 	@cmake --build build --target floor
 	bench/run
+
+bench-annotate: ## Measure what an annotation costs, beside the clock's own cost and beside other recorders
+	@scripts/install-deps build bench
+	@$(call configure,build -DXP_TESTS=OFF)
+	@cmake --build build --target annotate
+	build/annotate
 
 fuzz: ## Fuzz every target with libFuzzer for FUZZ_SECONDS each (default 60)
 	@scripts/install-deps build test fuzz

@@ -1,15 +1,18 @@
 /* What annotations cost, in nanoseconds a pair of begin and end.
  *
- *   annotate [rounds]
+ *   annotate [rounds [part of a case's name]]
  *
  * The cases take turns: each of the rounds measures all of them once, so that a slow moment of the machine hits all
  * alike; what is printed is the median.  The buffers' memory is touched before a case is measured, since otherwise the
  * first touch of fresh pages is most of what there is to see.  Cases with a peer's name are what others offer for the
- * same purpose; they are there if the headers of the peer were when this was built.
+ * same purpose; they are there if the headers of the peer were when this was built.  LTTng's tracepoints are off unless
+ * somebody has started a session of LTTng.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "annotate/clock.h"
@@ -126,7 +129,7 @@ static bench_case cases[] = {
     {"two USDT probes, nobody listens", sdt_probes, false, {0}},
 #endif
 #ifdef BENCH_LTTNG
-    {"two LTTng-UST tracepoints, no session", lttng, false, {0}},
+    {"two LTTng-UST tracepoints", lttng, false, {0}},
 #endif
     {"array of {name, start, end}", plain_array, false, {0}},
     {"region", region, true, {0}},
@@ -172,10 +175,18 @@ static double time_recorded(const bench_case *c)
   return ns;
 }
 
-static void run_round(int round)
+/* The first two are always measured: they are the floors. */
+static bool is_wanted(int i, const char *part)
+{
+  return i < 2 || strstr(cases[i].name, part) != NULL;
+}
+
+static void run_round(int round, const char *part)
 {
   for (int i = 0; i < CASES; i++) {
-    plain_count = 0;
+    if (!is_wanted(i, part)) {
+      continue;
+    }
     if (cases[i].is_recorded) {
       cases[i].ns[round] = time_recorded(&cases[i]);
     } else {
@@ -212,6 +223,68 @@ static double median_above(int i, int base, int count)
   return median(differences, count);
 }
 
+/* ---------------------------------------------------------------- a large session */
+
+enum { LARGE_THREADS = 2, LARGE_EVENTS = 5000000 };
+
+static void *record_share(void *context)
+{
+  double *ns = context;
+  const bench_case c = {"", region, true, {0}};
+  *ns = time_pairs(&c, LARGE_EVENTS / LARGE_THREADS);
+  return NULL;
+}
+
+static uint64_t read_events(const xp_recording *recording)
+{
+  uint64_t count = 0;
+  for (size_t i = 0; i < recording->thread_count; i++) {
+    xp_recorded_cursor *cursor = xp_recorded_cursor_open(recording, i);
+    for (xp_recorded_event event; cursor != NULL && xp_recorded_cursor_next(cursor, &event);) {
+      count++;
+    }
+    xp_recorded_cursor_close(cursor);
+  }
+  return count;
+}
+
+/* Five million events as fast as two threads can, in fresh memory: what that costs, the stop, and reading them. */
+static void run_large(void)
+{
+  const xp_recorder_options options = {XP_LEVEL_USER, false, (uint64_t)512 << 20};
+  pthread_t ids[LARGE_THREADS];
+  double ns[LARGE_THREADS] = {0};
+  xp_recording *recording;
+  xp_error err;
+  uint64_t times[5];
+  times[0] = system_now();
+  if (xp_recorder_start(&options, &err) != XP_OK) {
+    fail(&err);
+  }
+  times[1] = system_now();
+  for (int i = 0; i < LARGE_THREADS; i++) {
+    if (pthread_create(&ids[i], NULL, record_share, &ns[i]) != 0) {
+      exit(1);
+    }
+  }
+  for (int i = 0; i < LARGE_THREADS; i++) {
+    pthread_join(ids[i], NULL);
+  }
+  times[2] = system_now();
+  if (xp_recorder_stop(&recording, &err) != XP_OK) {
+    fail(&err);
+  }
+  times[3] = system_now();
+  uint64_t count = read_events(recording);
+  times[4] = system_now();
+  printf("\n%llu events of %d threads in fresh memory, %llu dropped: start %.1f ms, %.0f and %.0f ns an event, stop "
+         "%.1f ms, reading %.1f ns an event\n",
+         (unsigned long long)count, LARGE_THREADS, (unsigned long long)recording->dropped,
+         (double)(times[1] - times[0]) / 1e6, ns[0], ns[1], (double)(times[3] - times[2]) / 1e6,
+         (double)(times[4] - times[3]) / (double)count);
+  xp_recording_free(recording);
+}
+
 int main(int argc, char **argv)
 {
   int rounds = argc > 1 ? atoi(argv[1]) : 21;
@@ -220,14 +293,21 @@ int main(int argc, char **argv)
   if (plain == NULL) {
     return 1;
   }
+  const char *part = argc > 2 ? argv[2] : "";
   for (int r = 0; r < rounds; r++) {
-    run_round(r);
+    run_round(r, part);
   }
   printf("%-40s %10s %14s\n", "pair of", "median ns", "above its floor");
   for (int i = 0; i < CASES; i++) {
+    if (!is_wanted(i, part)) {
+      continue;
+    }
     printf("%-40s %10.2f %14.2f\n", cases[i].name, median(cases[i].ns, rounds),
            median_above(i, cases[i].is_recorded ? 1 : 0, rounds));
   }
   free(plain);
+  if (part[0] == '\0') {
+    run_large();
+  }
   return 0;
 }

@@ -56,6 +56,15 @@ def check_cxx(folder, library):
             run(compiler, *STRICT, *CXX, "-c", source, "-o", folder / "one.o")
 
 
+def check_page(folder, page):
+    """The examples of a page of the documentation compile as they stand there."""
+    for language, code in re.findall(r"^```(c|c\+\+)\n(.*?)^```", page.read_text(), re.M | re.S):
+        source = folder / ("example.cpp" if language == "c++" else "example.c")
+        source.write_text(code)
+        for compiler in found("g++", "clang++-14") if language == "c++" else found("gcc", "clang-14"):
+            run(compiler, *STRICT, *(CXX if language == "c++" else C), "-c", source, "-o", folder / "example.o")
+
+
 def symbols(path, kinds):
     listing = run("nm", "--format=posix", path) or ""
     return [line.split()[0] for line in listing.splitlines() if line.split()[1] in kinds]
@@ -89,6 +98,7 @@ def main():
         folder = pathlib.Path(folder)
         check_c(folder)
         check_cxx(folder, sys.argv[1])
+        check_page(folder, TREE / "docs" / "annotate.md")
         check_disabled(folder)
     print("\n".join(failures) or "headers: " + " ".join(found("gcc", "clang-14", "g++", "clang++-14")))
     sys.exit(1 if failures else 0)

@@ -8,11 +8,12 @@
  *     XP_TRACE("load", XP_INT("batch", i)) { next_batch(); }
  *   }
  *
- * Threads: every function may be called from any thread; a trace ends on the thread that began it.  After fork the
- * child records nothing until it starts a session of its own.
+ * Threads: every function may be called from any thread, but from no signal handler; a trace ends on the thread that
+ * began it.  After fork the child records nothing until it starts a session of its own.
  *
  * Names and keys given as `const char *` must live until the process ends (literals); the *_copy forms take any text.
- * Names must not be empty.  '#' is replaced by '_' in what is written, since readers of captures split names there.
+ * An empty name is written as "(no name)".  '#' is replaced by '_' in what is written, since readers of captures split
+ * names there.
  *
  * With XP_DISABLE defined before the first include, macros and functions compile to nothing.
  *
@@ -71,11 +72,13 @@ typedef struct {
 } xp_trace;
 
 /* Begins a trace of level 1: pushes scope `name` and, if a session records, opens an event.  args (may be NULL):
- * copied. */
+ * copied; those beyond 127 are only counted, by the stat args_dropped.  Without memory for the thread's first trace, or
+ * with 32768 open ones, the trace is not begun, which counts as misuse (xp_misuse_count). */
 XP_API xp_trace xp_trace_begin(const char *name);
 XP_API xp_trace xp_trace_begin_args(const char *name, const xp_arg *args, size_t arg_count);
 
-/* The same for a name that may change or go away after the call. */
+/* The same for a name that may change or go away after the call.  It is cut at 65535 bytes; all open names of a thread
+ * together have 1 MiB. */
 XP_API xp_trace xp_trace_begin_copy(const char *name, size_t len, const xp_arg *args, size_t arg_count);
 
 /* Begins a step: a trace with the stats _r=1 and step_num=number.  Its end pops the scope, calls the barrier
@@ -88,7 +91,8 @@ XP_API xp_trace xp_step_begin_copy(const char *name, size_t len, int64_t number)
  * the step is ended all the same. */
 XP_API xp_status xp_trace_end(xp_trace trace, xp_error *err);
 
-/* Adds an argument to an open trace (any depth, calling thread only).  Ignored when nothing is recorded. */
+/* Adds an argument to an open trace (any depth, calling thread only).  Ignored when nothing is recorded.  One that
+ * finds no room is counted by the stat args_dropped. */
 XP_API void xp_trace_add(xp_trace trace, xp_arg arg);
 
 /* ---------------------------------------------------------------- scopes */
@@ -140,13 +144,14 @@ typedef struct {
 static inline xp_region xp_region_begin(int level, const char *name);
 static inline xp_region xp_region_begin_args(int level, const char *name, const xp_arg *args, size_t arg_count);
 
-/* Ends a region, on the thread that began it. */
+/* Ends a region, on the thread that began it; elsewhere it has no effect. */
 static inline void xp_region_end(xp_region region);
 
 /* An event without duration. */
 static inline void xp_instant(int level, const char *name, const xp_arg *args, size_t arg_count);
 
-/* Records an event that is over, with times of xp_clock_ticks, on the calling thread's line. */
+/* Records an event that is over, with times of xp_clock_ticks, on the calling thread's line.  Its end is now at the
+ * latest; what was before the session is cut off. */
 XP_API void xp_record(int level, const char *name, uint64_t start_ticks, uint64_t end_ticks, const xp_arg *args,
                       size_t arg_count);
 
@@ -168,15 +173,16 @@ XP_API uint64_t xp_flow_new(void);
 
 /* XP_TRACE("name") { .. } and XP_STEP("name", number) { .. }: a block in a trace, left cleanly by its end, break,
  * continue, goto, return, and C++ exceptions.  Further arguments of XP_TRACE are arguments of the event: XP_INT("k",
- * 3).  break and continue leave the block, not a loop around it.  Needs the cleanup attribute (gcc, clang). */
+ * 3).  They are evaluated only while a session records.  break and continue leave the block, not a loop around it.
+ * Needs the cleanup attribute (gcc, clang). */
 #define XP_TRACE(...)         XP_TRACE_BLOCK(XP_UNIQUE(xp_block_), __VA_ARGS__)
 #define XP_STEP(name, number) XP_STEP_BLOCK(XP_UNIQUE(xp_block_), name, number)
 
 /* XP_REGION("name") { .. }: a block in a region of level 1. */
 #define XP_REGION(...) XP_REGION_BLOCK(XP_UNIQUE(xp_block_), __VA_ARGS__)
 
-/* What an end in one of these blocks could not do (a trace left open inside it) is counted here, since nobody gets a
- * status. */
+/* What an end in one of these blocks could not do (a trace left open inside it, a barrier that failed), and traces that
+ * could not be begun, are counted here, since nobody gets a status. */
 XP_API uint64_t xp_misuse_count(void);
 
 #include "xlaprof/annotate_inline.h"

@@ -80,12 +80,17 @@ static bool wait_for_stop(xp_feeder *feeder, long ns)
   return must_stop;
 }
 
+static bool is_all_touched(const xp_feeder *feeder)
+{
+  return feeder->touched >= feeder->pool->count * XP_CHUNK_BYTES;
+}
+
 static void *feed(void *context)
 {
   xp_feeder *feeder = context;
   long wait_ns = min_wait_ns;
   bool worked = true;
-  while (!wait_for_stop(feeder, worked ? 0 : wait_ns) && feeder->touched < feeder->pool->count * XP_CHUNK_BYTES) {
+  while (!wait_for_stop(feeder, worked ? 0 : wait_ns) && !is_all_touched(feeder)) {
     worked = touch_next(feeder);
     wait_ns = worked ? min_wait_ns : wait_ns < max_wait_ns ? wait_ns * 2 : max_wait_ns;
   }
@@ -114,6 +119,10 @@ xp_feeder *xp_feeder_start(xp_pool *pool)
   }
   feeder->pool = pool;
   touch_next(feeder);
+  if (is_all_touched(feeder)) {
+    free(feeder);
+    return NULL;
+  }
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -62,7 +62,7 @@ xp_chunk *xp_pool_take(xp_pool *pool, void *owner);
  * it. */
 typedef struct xp_feeder xp_feeder;
 
-/* Touches the first piece, and starts the thread; NULL if that cannot be. */
+/* Touches the first piece and starts the thread; NULL if nothing is left to touch, or it cannot be started. */
 xp_feeder *xp_feeder_start(xp_pool *pool);
 
 /* Ends the thread and waits for it; NULL is allowed. */

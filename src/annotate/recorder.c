@@ -85,41 +85,52 @@ static bool has_joined(const xp_tracer *tracer, uint64_t mode)
   return XP_GET(tracer->joined) == mode;
 }
 
-/* Events for the first `depth` traces of a stack, in memory of their own; NULL when memory is out.  If the thread
- * joins now, the entries change: what is read then is thrown away, but it must fit. */
-static xp_chunk *copy_open(const xp_tracer *tracer, uint32_t depth)
+/* Writes events for the open traces of a stack into `room` bytes.  Returns how many fitted: all, unless the thread
+ * joins just now and its stack changes; then what is read is thrown away. */
+static uint32_t write_open(xp_chunk *chunk, size_t room, const xp_tracer *tracer, uint32_t depth)
 {
-  size_t bytes = sizeof(xp_chunk);
-  for (uint32_t i = 1; i <= depth; i++) {
-    xp_record_open_trace open = xp_record_open_read(tracer, &tracer->stack[i]);
-    bytes += xp_record_open_bytes(&open);
-  }
-  xp_chunk *chunk = calloc(1, bytes);
-  if (chunk == NULL) {
-    return NULL;
-  }
+  uint32_t count = 0;
   chunk->end = xp_chunk_begin(chunk);
-  for (uint32_t i = 1; i <= depth; i++) {
-    xp_record_open_trace open = xp_record_open_read(tracer, &tracer->stack[i]);
-    size_t size = xp_record_open_bytes(&open);
-    if (size > bytes - (size_t)(chunk->end - (char *)chunk)) {
+  while (count < depth) {
+    xp_record_open_trace open = xp_record_open_read(tracer, &tracer->stack[count + 1]);
+    size_t bytes = xp_record_open_bytes(&open);
+    if (bytes > room) {
       break;
     }
     xp_record_open(chunk->end, &open, session.start.ticks);
-    chunk->end += size;
+    chunk->end += bytes;
+    room -= bytes;
+    count++;
   }
-  return chunk;
+  return count;
+}
+
+/* Takes the open traces of one thread; without memory for that they count as dropped. */
+static void take_open(xp_recording_part *part, const xp_tracer *tracer, uint32_t depth)
+{
+  size_t room = 0;
+  for (uint32_t i = 1; i <= depth; i++) {
+    xp_record_open_trace open = xp_record_open_read(tracer, &tracer->stack[i]);
+    room += xp_record_open_bytes(&open);
+  }
+  part->own = calloc(1, sizeof *part->own + room);
+  part->first = part->own;
+  if (part->own != NULL) {
+    part->count = write_open(part->own, room, tracer, depth);
+  } else {
+    part->dropped = depth;
+  }
+  part->order = UINT64_MAX; /* behind all who recorded something */
 }
 
 /* Reads the stacks of those who have not joined. */
 static void take_unjoined(xp_recording_data *data, const xp_tracer *list, uint64_t mode)
 {
-  size_t i = 0;
-  for (const xp_tracer *tracer = list; tracer != NULL; tracer = tracer->next, i++) {
+  xp_recording_part *part = data->parts;
+  for (const xp_tracer *tracer = list; tracer != NULL; tracer = tracer->next, part++) {
     uint32_t depth = __atomic_load_n(&tracer->depth, __ATOMIC_ACQUIRE);
     if (!has_joined(tracer, mode) && depth > 0) {
-      data->parts[i].own = copy_open(tracer, depth);
-      data->parts[i].count = depth;
+      take_open(part, tracer, depth);
     }
   }
 }
@@ -162,17 +173,6 @@ static void take_joined(xp_recording_part *part, xp_tracer *tracer)
   memcpy(part->name, tracer->name, sizeof part->name);
 }
 
-/* Takes what those have open who recorded nothing; their events come behind those of all others. */
-static void take_open(xp_recording_part *part)
-{
-  part->first = part->own;
-  if (part->own == NULL) {
-    part->dropped = part->count; /* no memory for a copy */
-    part->count = 0;
-  }
-  part->order = UINT64_MAX;
-}
-
 /* The name of a thread of this process that may be blocked. */
 static void read_thread_name(int64_t tid, char *name, size_t room)
 {
@@ -195,8 +195,7 @@ static void take_all(xp_recording_data *data, xp_tracer *list, uint64_t mode, ui
     part->tid = tracer->tid;
     if (has_joined(tracer, mode)) {
       take_joined(part, tracer);
-    } else if (part->count > 0) {
-      take_open(part);
+    } else if (part->count + part->dropped > 0) {
       read_thread_name(part->tid, part->name, sizeof part->name);
     }
     if (part->last_ticks == 0) {

@@ -14,12 +14,13 @@
 typedef struct {
   int level;            /* 1 to 3 */
   bool keep_newest;     /* when the memory is full: recycle the oldest events of the thread, else drop the new ones */
-  uint64_t limit_bytes; /* of all buffers */
+  uint64_t limit_bytes; /* of all buffers; used in chunks of 128 KiB, at least one a thread.  0: all is dropped */
 } xp_recorder_options;
 
-/* Starts recording.  XP_ERR_BUSY if it runs already. */
+/* Starts recording.  XP_ERR_BUSY if it runs already; XP_ERR_USAGE for another level; XP_ERR_MEMORY. */
 xp_status xp_recorder_start(const xp_recorder_options *options, xp_error *err);
 
+/* Of those that have events or dropped some. */
 typedef struct {
   int64_t tid;             /* of the kernel */
   char name[32];           /* as the thread was called at its first event */
@@ -35,14 +36,16 @@ typedef struct xp_recording {
 
 /* Stops recording and takes what was recorded; takes milliseconds whatever the number of events.  Open traces become
  * events that end now and are unfinished; those that were open before the start begin with it.  XP_ERR_IDLE if it does
- * not run.  Ended by xp_recording_free, which gives the buffers back. */
+ * not run; XP_ERR_MEMORY if it has been stopped and the events are lost.  Ended by xp_recording_free, which gives the
+ * buffers back.  After fork a recording is empty in the child. */
 xp_status xp_recorder_stop(xp_recording **recording, xp_error *err);
 
 void xp_recording_free(xp_recording *recording);
 
-/* An event as it was recorded.  Names and static texts keep their address from event to event. */
+/* An event as it was recorded.  Names and static texts keep their address from event to event of a thread; texts of two
+ * addresses may be equal.  The argument args_dropped says how many found no room. */
 typedef struct {
-  xp_str name;
+  xp_str name;      /* good until the recording is freed */
   int64_t start_ps; /* since the recording's start, >= 0 */
   int64_t dur_ps;   /* >= 0 */
   bool unfinished;

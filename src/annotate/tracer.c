@@ -28,9 +28,9 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static xp_tracer *list;
 static uint64_t joined_count; /* atomic: order of the threads' first events */
 
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key; /* its destructor sees threads end */
-static bool has_key;
+static pthread_once_t end_key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t end_key; /* its destructor sees threads end */
+static bool has_end_key;
 
 /* ---------------------------------------------------------------- list */
 
@@ -100,9 +100,9 @@ static void end_thread(void *of_thread)
 
 /* ---------------------------------------------------------------- making one */
 
-static void make_key(void)
+static void make_end_key(void)
 {
-  has_key = pthread_key_create(&key, end_thread) == 0;
+  has_end_key = pthread_key_create(&end_key, end_thread) == 0;
   xp_fork_prepare();
 }
 
@@ -128,12 +128,12 @@ static xp_tracer *create(void)
 
 xp_tracer *xp_tracer_make(void)
 {
-  pthread_once(&key_once, make_key);
-  xp_tracer *self = has_key ? create() : NULL;
+  pthread_once(&end_key_once, make_end_key);
+  xp_tracer *self = has_end_key ? create() : NULL;
   if (self == NULL) {
     return NULL;
   }
-  if (pthread_setspecific(key, self) != 0) {
+  if (pthread_setspecific(end_key, self) != 0) {
     munmap(self->stack, stack_bytes);
     free(self);
     return NULL;

@@ -4,7 +4,7 @@ check(expected, found) raises AssertionError with what differs.  expected: the l
 found: {"start_ns", "stop_ns", "lines": {line name: [{"name", "start_ns", "dur_ns", "args"}, ..]}}, times in relation to
 the start of the session, which is Unix ns.
 """
-SLACK_NS = 20000  # the recorder's clock and the system's are read one after the other, and drift apart a little
+SLACK_NS = 20000  # the recorder's clock and the system's drift apart a little
 
 
 def check_bounds(what, value, bounds):

@@ -62,6 +62,8 @@ static int failing_pthread_create(pthread_t *id, const pthread_attr_t *attribute
 #include "../../src/annotate/recorder.c"
 #include "../../src/annotate/recording.c"
 #include "../../src/annotate/tracer.c"
+#include "../../src/base/arena.c"
+#include "../../src/base/map.c"
 #undef calloc
 #undef aligned_alloc
 #undef free
@@ -96,7 +98,7 @@ static void *record_and_read(void *context)
   outcome *out = context;
   xp_error err = {0};
   xp_recording *recording;
-  const xp_recorder_options options = {1, false, MIB};
+  const xp_recorder_options options = {1, false, (uint64_t)4 * MIB};
   XP_TRACE("open before")
   {
     out->status = xp_recorder_start(&options, &err);
