@@ -23,7 +23,7 @@ import wire
 def record(program, logdir):
     """What was recorded, and the directory with the files."""
     printed = subprocess.run([program, logdir], check=True, stdout=subprocess.PIPE).stdout.decode()
-    return [json.loads(row) for row in printed.splitlines()], pathlib.Path(logdir, "plugins", "profile", "run")
+    return session.decode(printed), pathlib.Path(logdir, "plugins", "profile", "run")
 
 
 def read_capture(path):

@@ -4,7 +4,13 @@ check(expected, found) raises AssertionError with what differs.  expected: the l
 found: {"start_ns", "stop_ns", "lines": {line name: [{"name", "start_ns", "dur_ns", "args"}, ..]}}, times in relation to
 the start of the session, which is Unix ns.
 """
-SLACK_NS = 20000  # the recorder's clock and the system's drift apart a little
+import json
+
+SLACK_NS = 5000  # the recorder's clock and the system's drift apart a little
+
+
+def decode(printed):
+    return [json.loads(row) for row in printed.splitlines()]
 
 
 def check_bounds(what, value, bounds):
@@ -26,7 +32,7 @@ def check(expected, found):
         right = [e for e in events if e["line"] == line]
         check_equal("names of " + line, [r["name"] for r in rows], [e["name"] for e in right])
         for row, event in zip(rows, right):
-            start = found["start_ns"] + row["start_ns"]
+            start = found["start_ns"] + round(row["start_ns"])
             check_bounds("start of " + event["name"], start, event["start"])
-            check_bounds("end of " + event["name"], start + row["dur_ns"], event["end"])
+            check_bounds("end of " + event["name"], start + round(row["dur_ns"]), event["end"])
             check_equal("arguments of " + event["name"], row["args"], event["args"])
