@@ -596,7 +596,7 @@ static void what_a_plugin_cannot_do_is_told_in_the_capture(void **state)
 
 static int child_leaves_plugins_alone(void)
 {
-  xp_profile *profile;
+  xp_profile *profile = NULL;
   good.calls[0] = '\0';
   bool is_right = xp_session_start(NULL, NULL) == XP_OK && xp_session_stop(&profile, NULL) == XP_OK;
   is_right = is_right && good.calls[0] == '\0';
