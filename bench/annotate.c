@@ -123,6 +123,7 @@ static bench_case cases[] = {
     {"region, no session, 1 argument", region_1, false, {0}},
     {"region, no session, 4 arguments", region_4, false, {0}},
     {"trace, no session", trace, false, {0}},
+    {"step, no session", step, false, {0}},
     {"trace, no session, 1 argument", trace_1, false, {0}},
     {"trace, no session, 4 arguments", trace_4, false, {0}},
 #ifdef HAS_SDT

@@ -35,10 +35,8 @@ static double largest_mib(void)
 static void *record(void *count)
 {
   for (int64_t i = 0; i < *(const int64_t *)count; i += 2) {
-    XP_REGION("plain")
-    {
-      XP_REGION("argument", XP_INT("i", i))
-      {
+    XP_REGION("plain") {
+      XP_REGION("argument", XP_INT("i", i)) {
       }
     }
   }

@@ -139,9 +139,7 @@ static void write_text(const xp_capture_result *results, size_t count)
       printf("\n");
     } else {
       fflush(stdout);
-      char text[8192];
-      snprintf(text, sizeof text, "%s: %s", r->target, r->message != NULL ? r->message : outcomes[r->outcome].name);
-      complain("", xp_str_c(text));
+      complain("", xp_str_c(r->message != NULL ? r->message : outcomes[r->outcome].name));
     }
   }
   if (path != NULL) {

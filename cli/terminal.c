@@ -81,11 +81,17 @@ int terminal_finish(int status)
   return 3;
 }
 
+/* The end of a line that may be a sentence already. */
+static const char *line_end(xp_str text)
+{
+  return xp_str_ends(text, ".") || xp_str_ends(text, "?") ? "\n" : ".\n";
+}
+
 void complain(const char *prefix, xp_str text)
 {
   fprintf(stderr, "xlaprof: %s", prefix);
   xp_text_write(stderr, text);
-  fputs(xp_str_ends(text, ".") ? "\n" : ".\n", stderr);
+  fputs(line_end(text), stderr);
 }
 
 void complain_of_file(xp_str path, xp_str problem)
@@ -94,7 +100,7 @@ void complain_of_file(xp_str path, xp_str problem)
   xp_text_write(stderr, path);
   fputs(": ", stderr);
   xp_text_write(stderr, problem);
-  fputs(xp_str_ends(problem, ".") ? "\n" : ".\n", stderr);
+  fputs(line_end(problem), stderr);
 }
 
 /* ---- progress */

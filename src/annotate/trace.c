@@ -175,8 +175,12 @@ xp_trace xp_trace_begin_copy(const char *name, size_t len, const xp_arg *args, s
 
 static xp_trace begin_step(const char *name, uint32_t len, int64_t number)
 {
-  const xp_arg args[] = {xp_arg_int("_r", 1), xp_arg_int("step_num", number)};
   xp_tracer *self = xp_tracer_of_thread;
+  if (len == XP_NAME_STATIC && is_plain_begin(self)) {
+    XP_SET(self->stack[self->depth + 1].step_number, number);
+    return push(self, name, XP_ENTRY_STEP);
+  }
+  const xp_arg args[] = {xp_arg_int("_r", 1), xp_arg_int("step_num", number)};
   if (len == XP_NAME_STATIC && enter_short(self)) {
     return begin_short(self, name, XP_ENTRY_STEP, number, args, 2);
   }
@@ -223,9 +227,6 @@ static void leave_scope(void)
 
 static xp_status wait_for_step(xp_error *err)
 {
-  if (!__atomic_load_n(&has_barrier, __ATOMIC_ACQUIRE)) {
-    return XP_OK;
-  }
   pthread_mutex_lock(&settings_lock);
   xp_step_barrier barrier = step_barrier;
   pthread_mutex_unlock(&settings_lock);
@@ -282,17 +283,27 @@ static xp_status end_slow(xp_trace trace, xp_error *err)
   return status;
 }
 
-/* The short way of a thread that takes part in a session. */
+/* Whether an entry has nothing that its end must do beside closing the event. */
+static inline bool is_simple(const xp_entry *entry)
+{
+  uint64_t flags = entry->tag >> 32 << 32;
+  return flags == 0 || (flags == XP_ENTRY_STEP && !__atomic_load_n(&has_barrier, __ATOMIC_ACQUIRE));
+}
+
+/* The short way of a thread that takes part in a session, and of steps. */
 __attribute__((noinline)) static xp_status end_recorded(xp_trace trace, xp_error *err)
 {
   xp_tracer *self = xp_tracer_of_thread;
-  if (!is_innermost(self, trace) || self->stack[trace.depth].tag != trace.serial || XP_GET(xp_mode) & XP_MODE_HOOK) {
+  uint64_t mode = XP_GET(xp_mode);
+  if (mode & XP_MODE_HOOK || !is_innermost(self, trace) || !is_simple(&self->stack[trace.depth])) {
     return end_slow(trace, err);
   }
-  uint64_t now = xp_clock_read();
-  if (xp_tracer_enter(self)) {
-    end_event(self, &self->stack[trace.depth], now);
-    xp_tracer_leave(self);
+  if (mode & XP_MODE_RECORD) {
+    uint64_t now = xp_clock_read();
+    if (xp_tracer_enter(self)) {
+      end_event(self, &self->stack[trace.depth], now);
+      xp_tracer_leave(self);
+    }
   }
   __atomic_store_n(&self->depth, trace.depth - 1, __ATOMIC_RELEASE);
   return XP_OK;

@@ -58,6 +58,16 @@ static bool is_fallback(xp_str name)
   return xp_str_starts(name, "aten::");
 }
 
+/* Told elsewhere: as a fallback, or in one of the five counters. */
+static bool is_told(xp_str name)
+{
+  bool is_source = false;
+  for (int i = 0; i < XP_COUNTER_COUNT; i++) {
+    is_source = is_source || (sources[i].counter != NULL && xp_str_is(name, sources[i].counter));
+  }
+  return is_source || is_fallback(name);
+}
+
 /* ---- JSON */
 
 static void counters_object(xp_json *json, const xp_metrics_report *report)
@@ -80,6 +90,32 @@ static void fallbacks_json(xp_json *json, const xp_metrics_report *report)
   xp_json_object_end(json);
 }
 
+/* All that the report has, by its own names. */
+static void names_json(xp_json *json, const xp_metrics_report *report)
+{
+  static const char *const units[] = {
+      [XP_METRIC_VALUE] = "value", [XP_METRIC_TIME] = "ns", [XP_METRIC_BYTES] = "bytes"};
+  xp_json_key(json, "counters");
+  xp_json_object_line(json);
+  for (size_t i = 0; i < report->counter_count; i++) {
+    xp_json_key_str(json, report->counters[i].name);
+    xp_json_int(json, report->counters[i].value);
+  }
+  xp_json_object_end(json);
+  xp_json_key(json, "metrics");
+  xp_json_array(json);
+  for (size_t i = 0; i < report->metric_count; i++) {
+    const xp_metric *m = &report->metrics[i];
+    xp_json_object_line(json);
+    xp_field_str(json, "name", m->name);
+    xp_field_uint(json, "samples", m->samples);
+    xp_field_real(json, "sum", m->accumulator);
+    xp_field_text(json, "unit", units[m->unit]);
+    xp_json_object_end(json);
+  }
+  xp_json_array_end(json);
+}
+
 /* counters: NULL without a capture. */
 void xp_metrics_json(xp_json *json, const xp_counters *counters, const xp_metrics_report *report)
 {
@@ -96,6 +132,7 @@ void xp_metrics_json(xp_json *json, const xp_counters *counters, const xp_metric
   }
   xp_json_array_end(json);
   fallbacks_json(json, report);
+  names_json(json, report);
   xp_json_object_end(json);
 }
 
@@ -247,12 +284,32 @@ static void times_text(const xp_printer *printer, const xp_metrics_report *repor
   xp_table_print(table, 2);
 }
 
+/* What the program counts beside the five, such as its own counters. */
+static void others_text(const xp_printer *printer, const xp_metrics_report *report)
+{
+  static const xp_column columns[] = {{"counter", "", XP_COLUMN_TEXT, 0, 20}, {"value", "", XP_COLUMN_COUNT, 0, 0}};
+  xp_table *table = xp_table_create(printer, columns, 2);
+  size_t count = 0;
+  for (size_t i = 0; i < report->counter_count; i++) {
+    if (!is_told(report->counters[i].name)) {
+      xp_table_text(table, report->counters[i].name);
+      xp_table_int(table, report->counters[i].value);
+      count++;
+    }
+  }
+  if (count > 0) {
+    xp_print_heading(printer, "Other counters in the report");
+    xp_table_print(table, 2);
+  }
+}
+
 static void alone_text(const xp_printer *printer, const xp_metrics_report *report)
 {
   xp_print_exact(printer, "Metrics report ", "  ", report->path);
   xp_print_heading(printer, "Counters (since the program started, or the metrics were cleared)");
   comparison_table(printer, NULL, report);
   fallbacks_text(printer, report);
+  others_text(printer, report);
   times_text(printer, report);
 }
 

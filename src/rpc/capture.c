@@ -6,10 +6,11 @@
  */
 #include "xlaprof/capture.h"
 
-#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "rpc/capture_request.h"
 #include "session/session.h"
@@ -53,8 +54,11 @@ static bool is_cancelled(const asking *a)
 static void tell_waiting(const asking *a, int64_t left_ns)
 {
   char text[XP_PATH_ROOM];
-  snprintf(text, sizeof text, "%s: %s. Asking again in %.1f s, for another %.0f s", a->result->target,
-           a->result->message, (double)a->job->options->interval_ms / 1e3, (double)left_ns / 1e9);
+  const char *message = a->result->message;
+  size_t len = strlen(message);
+  bool is_sentence = len > 0 && strchr(".?!", message[len - 1]) != NULL;
+  snprintf(text, sizeof text, "%s%s Asking again in %.1f s, for another %.0f s", message, is_sentence ? "" : ".",
+           (double)a->job->options->interval_ms / 1e3, (double)left_ns / 1e9);
   tell(a, text);
 }
 
@@ -94,7 +98,7 @@ static void *ask(void *context)
   }
   if (is_cancelled(a) && a->result->outcome != XP_CAPTURE_SAVED) {
     a->result->outcome = XP_CAPTURE_CANCELLED;
-    xp_capture_result_say(a->result, "given up");
+    xp_capture_result_say(a->result, "%s: given up", a->result->target);
   }
   return NULL;
 }
@@ -139,7 +143,7 @@ static xp_status first_failure(const xp_capture_result *results, size_t count, x
   for (size_t i = 0; i < count; i++) {
     xp_status status = status_of(results[i].outcome);
     if (status != XP_OK) {
-      return xp_fail(err, status, "%s: %s", results[i].target, results[i].message != NULL ? results[i].message : "");
+      return xp_fail(err, status, "%s", results[i].message != NULL ? results[i].message : results[i].target);
     }
   }
   return XP_OK;
@@ -165,28 +169,24 @@ static xp_status check_options(const xp_capture_options *o, size_t count, xp_err
   return XP_OK;
 }
 
+/* The run's directory is made first, so that nobody else takes its name; it goes again if nothing comes. */
 static xp_status prepare_job(xp_capture_job *job, const char *logdir, const xp_capture_options *o, xp_error *err)
 {
   xp_status status = xp_logdir_check(logdir, err);
-  char *absolute = status == XP_OK ? realpath(logdir, NULL) : NULL;
-  if (status == XP_OK && absolute == NULL) {
-    status = xp_fail(err, XP_ERR_IO, "Cannot find %.500s", logdir);
+  if (status == XP_OK) {
+    status = xp_logdir_run_make(logdir, o->session_id, job->directory, err);
   }
-  if (status == XP_OK && snprintf(job->root, sizeof job->root, "%s/plugins/profile", absolute) >= XP_PATH_ROOM - 256) {
-    status = xp_fail(err, XP_ERR_USAGE, "The path %.100s.. is too long", absolute);
+  if (status != XP_OK) {
+    return status;
   }
-  free(absolute);
-  job->options = o;
-  job->logdir = logdir;
-  if (o->session_id != NULL && strlen(o->session_id) >= sizeof job->session_id) {
+  const char *slash = strrchr(job->directory, '/');
+  if (strlen(slash + 1) >= sizeof job->session_id) {
     return xp_fail(err, XP_ERR_USAGE, "The name of the run is too long");
   }
-  if (o->session_id != NULL) {
-    snprintf(job->session_id, sizeof job->session_id, "%s", o->session_id);
-  } else {
-    xp_run_name_now(job->session_id);
-  }
-  return status;
+  snprintf(job->session_id, sizeof job->session_id, "%s", slash + 1);
+  snprintf(job->root, sizeof job->root, "%.*s", (int)(slash - job->directory), job->directory);
+  job->options = o;
+  return XP_OK;
 }
 
 static xp_status parse_targets(const char *const *targets, size_t count, asking *all, xp_error *err)
@@ -250,6 +250,7 @@ static xp_status run(whole *w, const char *const *targets, size_t count, xp_capt
   }
   for (size_t i = 0; i < count; i++) {
     rows[i].target = targets[i];
+    rows[i].outcome = XP_CAPTURE_CANCELLED; /* until somebody asks */
     w->all[i].job = &w->job;
     w->all[i].result = &rows[i];
     w->all[i].telling = &w->telling;
@@ -264,13 +265,14 @@ xp_status xp_capture_run(const char *const *targets, size_t count, const char *l
                          const xp_capture_options *options, xp_capture_result **results, xp_error *err)
 {
   static const xp_capture_options defaults = XP_CAPTURE_OPTIONS_INIT;
-  whole w = {.job = {.lock = PTHREAD_MUTEX_INITIALIZER}, .telling = PTHREAD_MUTEX_INITIALIZER};
+  whole w = {.telling = PTHREAD_MUTEX_INITIALIZER};
   w.all = calloc(count > 0 ? count : 1, sizeof *w.all);
   w.arena = xp_arena_create();
   *results = NULL;
   xp_status status = prepare(&w, targets, count, logdir, options != NULL ? options : &defaults, err);
   if (status == XP_OK) {
     status = run(&w, targets, count, results, err);
+    rmdir(w.job.directory); /* only if nothing is in it */
   }
   xp_arena_destroy(w.arena);
   free(w.all);

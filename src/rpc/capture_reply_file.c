@@ -33,31 +33,13 @@ static bool close_part(xp_reply_file *f)
   return true;
 }
 
-/* The run's directory, made by whoever is first. */
-static xp_status find_directory(xp_capture_job *job, xp_error *err)
-{
-  pthread_mutex_lock(&job->lock);
-  xp_status status = XP_OK;
-  if (job->directory[0] == '\0') {
-    status = xp_logdir_run_make(job->logdir, job->options->session_id, job->directory, err);
-    if (status != XP_OK) {
-      job->directory[0] = '\0';
-    }
-  }
-  pthread_mutex_unlock(&job->lock);
-  return status;
-}
-
 static bool open_part(xp_reply_file *f, const char *suffix)
 {
   if (!close_part(f)) {
     return false;
   }
   snprintf(f->suffix, sizeof f->suffix, "%s", suffix);
-  xp_status status = find_directory(f->job, &f->err);
-  if (status == XP_OK) {
-    status = xp_new_file_open(f->job->directory, &f->file, &f->err);
-  }
+  xp_status status = xp_new_file_open(f->job->directory, &f->file, &f->err);
   f->is_open = status == XP_OK;
   return f->is_open || fail(f, status);
 }
@@ -92,7 +74,6 @@ static bool begin_tool(void *context, xp_str name, uint64_t bytes)
   xp_reply_file *f = context;
   char suffix[300];
   if (bytes == 0 || name.len == 0 || xp_str_ends(name, "tf_stats_helper_result")) { /* upstream skips it, too */
-    f->suffix[0] = '\0';
     return close_part(f);
   }
   snprintf(suffix, sizeof suffix, ".%.*s", XP_STR_ARG(name));

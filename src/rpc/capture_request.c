@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,14 +94,14 @@ static bool judge_error(xp_capture_result *r, const xp_grpc_answer *a)
   bool is_busy = strstr(a->message, "nother profiling session active") != NULL ||
                  strstr(a->message, "already been started") != NULL || a->code == XP_GRPC_ALREADY_EXISTS;
   if (is_busy) {
-    xp_capture_result_say(r, "busy: %s", a->message);
+    xp_capture_result_say(r, "%s is busy: %s", r->target, a->message);
     return set(r, XP_CAPTURE_BUSY, true);
   }
   if (a->code == XP_GRPC_UNIMPLEMENTED) {
-    xp_capture_result_say(r, "a gRPC server, but without a profiler (%s): is it the right port?", a->message);
+    xp_capture_result_say(r, "%s is a gRPC server, but not of a profiler (%s)", r->target, a->message);
     return set(r, XP_CAPTURE_NO_PROFILER, false);
   }
-  xp_capture_result_say(r, "the server answered %s: %s", xp_grpc_code_name(a->code),
+  xp_capture_result_say(r, "%s answered %s: %s", r->target, xp_grpc_code_name(a->code),
                         a->message[0] != '\0' ? a->message : "(no text)");
   return set(r, a->code == XP_GRPC_DEADLINE_EXCEEDED ? XP_CAPTURE_LOST : XP_CAPTURE_SERVER_ERROR,
              a->code == XP_GRPC_UNAVAILABLE || a->code == XP_GRPC_DEADLINE_EXCEEDED);
@@ -130,7 +131,7 @@ static bool judge_end(xp_capture_result *r, const xp_grpc_answer *a)
 static bool judge_reply_error(xp_capture_result *r, xp_status status, const char *text)
 {
   bool is_of_disk = status == XP_ERR_IO || status == XP_ERR_USAGE || status == XP_ERR_MEMORY;
-  xp_capture_result_say(r, is_of_disk ? "%s" : "the server's reply is damaged: %s", text);
+  xp_capture_result_say(r, is_of_disk ? "%s: %s" : "%s: the server's reply is damaged: %s", r->target, text);
   return set(r, is_of_disk ? XP_CAPTURE_DISK : XP_CAPTURE_SERVER_ERROR, false);
 }
 
@@ -146,11 +147,13 @@ static bool judge_saved_there(const xp_capture_job *job, xp_capture_result *r, c
   char path[2 * XP_PATH_ROOM];
   snprintf(path, sizeof path, "%s/%s/%s.xplane.pb", job->root, job->session_id, stem);
   set_path(r, path);
-  if (access(path, R_OK) == 0) {
-    xp_capture_result_say(r, "saved by the server in %s", path);
+  struct stat file;
+  if (stat(path, &file) == 0) {
+    r->bytes = (uint64_t)file.st_size;
+    xp_capture_result_say(r, "%s: saved by the server in %s", r->target, path);
     return set(r, XP_CAPTURE_SAVED, false);
   }
-  xp_capture_result_say(r, "saved on the server's own disk, in %s", path);
+  xp_capture_result_say(r, "%s: saved on the server's own disk, in %s", r->target, path);
   return set(r, XP_CAPTURE_SAVED_THERE, false);
 }
 
@@ -158,27 +161,16 @@ static bool judge_reply(const xp_capture_job *job, xp_capture_result *r, const x
 {
   r->bytes = files->capture_bytes;
   if (files->reply.empty_trace) {
-    xp_capture_result_say(r, "the program did nothing that the profiler records: is it running its steps?");
+    xp_capture_result_say(r, "%s: the capture is empty: in that time the program did nothing that its profiler records",
+                          r->target);
     return set(r, XP_CAPTURE_EMPTY, true);
   }
   if (!files->has_capture) {
     return judge_saved_there(job, r, files->host);
   }
   set_path(r, files->path);
-  xp_capture_result_say(r, "saved in %s", files->path);
+  xp_capture_result_say(r, "%s: saved in %s", r->target, files->path);
   return set(r, XP_CAPTURE_SAVED, false);
-}
-
-/* An empty capture is of no use to anybody. */
-static void remove_empty(xp_capture_job *job, const xp_reply_file *files)
-{
-  if (files->has_capture) {
-    unlink(files->path);
-    rmdir(job->directory);
-    pthread_mutex_lock(&job->lock);
-    job->directory[0] = '\0';
-    pthread_mutex_unlock(&job->lock);
-  }
 }
 
 /* ---- one request */
@@ -217,8 +209,8 @@ bool xp_capture_request_once(xp_capture_job *job, const xp_grpc_target *target, 
   if (answer.end == XP_GRPC_END_STATUS && answer.code == XP_GRPC_OK) {
     xp_status status = xp_reply_file_finish(&files, &err);
     bool may_pass = status != XP_OK ? judge_reply_error(r, status, err.text) : judge_reply(job, r, &files);
-    if (r->outcome == XP_CAPTURE_EMPTY) {
-      remove_empty(job, &files);
+    if (r->outcome == XP_CAPTURE_EMPTY && files.has_capture) {
+      unlink(files.path); /* of no use to anybody */
     }
     return may_pass;
   }

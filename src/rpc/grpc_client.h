@@ -15,21 +15,27 @@ typedef struct {
   uint16_t port;
 } xp_grpc_target;
 
-/* XP_ERR_USAGE says what is wrong with the text. */
+/* XP_ERR_USAGE says what is wrong with the text, and what to write instead. */
 xp_status xp_grpc_target_parse(xp_str text, xp_grpc_target *target, xp_error *err);
+
+enum { XP_GRPC_TARGET_ROOM = 264 }; /* brackets, colon, port, NUL */
+
+/* The target as text: HOST:PORT or [IPV6]:PORT. */
+void xp_grpc_target_print(const xp_grpc_target *target, char text[XP_GRPC_TARGET_ROOM]);
 
 typedef struct {
   xp_grpc_target target;
   const char *path;
   xp_str request;
-  uint64_t connect_timeout_ns; /* for finding the address and connecting */
-  uint64_t timeout_ns;         /* for all; also sent as grpc-timeout */
+  uint64_t connect_timeout_ns; /* for finding the address, connecting, and the server's greeting; 0: none */
+  uint64_t timeout_ns;         /* for all; what is left of it is sent as grpc-timeout; 0: none */
   uint64_t max_reply_bytes;    /* larger replies are given up: XP_GRPC_END_LIMIT */
-  /* The reply's bytes in order; total is the size of the message.  False gives the call up: XP_GRPC_END_SINK. */
+  /* The reply's bytes in order; total is the size of the message.  Not called for an empty one.  False gives the call
+   * up: XP_GRPC_END_SINK.  The bytes are only good if the call ends with XP_GRPC_OK.  NULL: they are thrown away. */
   bool (*sink)(void *context, uint64_t total, xp_str bytes);
   void *context;
-  const volatile int
-      *cancel; /* NULL, or set to non-zero (from a signal handler, or another thread) to give the call up */
+  /* NULL, or set to non-zero (from a signal handler, or another thread) to give the call up within 100 ms. */
+  const volatile int *cancel;
 } xp_grpc_request;
 
 typedef enum {
@@ -40,8 +46,8 @@ typedef enum {
                               gRPC */
   XP_GRPC_END_LOST,        /* the connection broke before the answer was whole */
   XP_GRPC_END_TIMEOUT,     /* not connected, or no whole answer, in time */
-  XP_GRPC_END_LIMIT,
-  XP_GRPC_END_SINK,
+  XP_GRPC_END_LIMIT,       /* the reply is larger than max_reply_bytes */
+  XP_GRPC_END_SINK,        /* the sink gave the call up */
   XP_GRPC_END_CANCELLED,
   XP_GRPC_END_MEMORY
 } xp_grpc_end;
@@ -53,7 +59,9 @@ typedef struct {
   uint64_t reply_bytes; /* of the message, as far as it arrived */
 } xp_grpc_answer;
 
-/* Makes the call.  Leaves no descriptor or thread behind. */
+/* Makes the call.  Leaves no descriptor or thread behind, with one exception: a host's name is looked up on a thread of
+ * its own, because nothing can interrupt getaddrinfo.  If that takes longer than the call may, the thread ends by
+ * itself when the system's resolver gives up. */
 void xp_grpc_unary(const xp_grpc_request *request, xp_grpc_answer *answer);
 
 #endif

@@ -2,8 +2,9 @@
  *
  * The claim is made on the server's thread, so that a second client is told at once that the profiler is busy;
  * everything else happens on a thread of the call's own.  Whoever waits there is woken by the client going away (the
- * session is free at once then) and by Terminate (which is an early end). Upstream:
- * xla/tsl/profiler/rpc/profiler_service_impl.cc.
+ * session is free at once then) and by Terminate (which is an early end).  A call that follows a cancelled one so
+ * closely that this one still holds the session waits on its own thread until it has let go.
+ * Upstream: xla/tsl/profiler/rpc/profiler_service_impl.cc.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +12,14 @@
 #include <unistd.h>
 
 #include "rpc/profile_answer.h"
-#include "rpc/server.h"
+#include "rpc/profiler_server.h"
 
 struct xp_profile_call {
   xp_server *server;
   xp_profile_call *next;
   xp_grpc_call *call;
-  xp_session *session;
-  xp_arena *arena; /* of the request */
+  xp_session *session; /* NULL: it waits for a cancelled call to let go of it */
+  xp_arena *arena;     /* of the request */
   xp_profile_request request;
   pthread_mutex_t lock;
   pthread_cond_t woken;
@@ -84,6 +85,25 @@ void xp_profile_calls_terminate(xp_server *server, xp_str session_id)
   pthread_mutex_unlock(&server->lock);
 }
 
+static bool is_cancelled(xp_profile_call *c)
+{
+  pthread_mutex_lock(&c->lock);
+  bool is = c->is_cancelled;
+  pthread_mutex_unlock(&c->lock);
+  return is;
+}
+
+/* True if a cancelled call holds the session, for some milliseconds more.  The server's lock is held. */
+static bool is_being_freed(const xp_server *server)
+{
+  for (xp_profile_call *c = server->calls; c != NULL; c = c->next) {
+    if (c->session != NULL && is_cancelled(c)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static int64_t now_ns(clockid_t clock)
 {
   struct timespec t;
@@ -121,6 +141,35 @@ static void destroy(xp_profile_call *c)
   free(c);
 }
 
+static xp_status claim(const xp_profile_call *c, xp_session **session, xp_error *err)
+{
+  xp_error busy;
+  uint64_t duration_ms = c->request.options.duration_ms;
+  uint64_t expected_ns = duration_ms < UINT64_MAX / 1000000 ? duration_ms * 1000000 : UINT64_MAX / 2;
+  xp_status status = xp_session_claim("a remote capture", expected_ns, session, &busy);
+  if (status == XP_ERR_BUSY) { /* as upstream words it for clients, and who holds it */
+    char holder[256];
+    xp_session_describe_holder(holder, sizeof holder);
+    return xp_fail(err, status, "Another profiling session active. %s", holder);
+  }
+  return status == XP_OK ? XP_OK : xp_fail(err, status, "%s", busy.text);
+}
+
+/* Claims it once the cancelled calls have let go. */
+static xp_status claim_later(xp_profile_call *c, xp_error *err)
+{
+  xp_server *server = c->server;
+  xp_session *session = NULL;
+  pthread_mutex_lock(&server->lock);
+  while (is_being_freed(server)) {
+    pthread_cond_wait(&server->idle, &server->lock);
+  }
+  xp_status status = claim(c, &session, err);
+  c->session = session;
+  pthread_mutex_unlock(&server->lock);
+  return status;
+}
+
 /* Clients ask for a start in the future so that several hosts begin together. */
 static bool wait_for_start(xp_profile_call *c)
 {
@@ -135,7 +184,9 @@ static xp_profile *collect(xp_profile_call *c)
   xp_profile_options options = xp_profile_options_of_session(&c->request.options);
   xp_profile *profile = NULL;
   xp_error err;
-  if (!wait_for_start(c)) {
+  if (c->session == NULL && claim_later(c, &err) != XP_OK) {
+    xp_grpc_fail(c->call, XP_GRPC_INTERNAL, err.text);
+  } else if (!wait_for_start(c)) {
     xp_session_discard(c->session);
     xp_grpc_fail(c->call, XP_GRPC_CANCELLED, "The client went away");
   } else if (xp_session_begin(c->session, &options, &c->server->buffers, &err) != XP_OK) {
@@ -154,7 +205,6 @@ static xp_profile *collect(xp_profile_call *c)
 static void *serve(void *context)
 {
   xp_profile_call *c = context;
-  xp_grpc_call_on_cancel(c->call, cancelled, c);
   xp_profile *profile = collect(c);
   if (profile != NULL) {
     xp_profile_answer(c->call, &c->request, profile);
@@ -204,20 +254,6 @@ static bool start_thread(xp_profile_call *c)
   return is_started;
 }
 
-static xp_status claim(xp_profile_call *c, xp_error *err)
-{
-  xp_error busy;
-  uint64_t duration_ms = c->request.options.duration_ms;
-  uint64_t expected_ns = duration_ms < UINT64_MAX / 1000000 ? duration_ms * 1000000 : UINT64_MAX / 2;
-  xp_status status = xp_session_claim("a remote capture", expected_ns, &c->session, &busy);
-  if (status == XP_ERR_BUSY) { /* as upstream words it for clients, and who holds it */
-    char holder[256];
-    xp_session_describe_holder(holder, sizeof holder);
-    return xp_fail(err, status, "Another profiling session active. %s", holder);
-  }
-  return status == XP_OK ? XP_OK : xp_fail(err, status, "%s", busy.text);
-}
-
 void xp_profile_call_begin(void *server, xp_grpc_call *call, xp_str request)
 {
   xp_error err;
@@ -226,14 +262,20 @@ void xp_profile_call_begin(void *server, xp_grpc_call *call, xp_str request)
     xp_grpc_fail(call, err.status == XP_ERR_MEMORY ? XP_GRPC_RESOURCE_EXHAUSTED : XP_GRPC_INVALID_ARGUMENT, err.text);
     return;
   }
-  if (claim(c, &err) != XP_OK) {
+  pthread_mutex_lock(&c->server->lock);
+  bool is_soon_free = is_being_freed(c->server);
+  pthread_mutex_unlock(&c->server->lock);
+  if (!is_soon_free && claim(c, &c->session, &err) != XP_OK) {
     xp_grpc_fail(call, XP_GRPC_INTERNAL, err.text); /* the code that upstream has for every error of Profile */
     destroy(c);
     return;
   }
+  xp_grpc_call_on_cancel(call, cancelled, c);
   if (!start_thread(c)) {
     remove_from_server(c);
-    xp_session_discard(c->session);
+    if (c->session != NULL) {
+      xp_session_discard(c->session);
+    }
     xp_grpc_fail(call, XP_GRPC_RESOURCE_EXHAUSTED, "No thread for a profiling session could be started");
     destroy(c);
   }

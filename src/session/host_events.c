@@ -10,9 +10,10 @@
 
 #include "json/utf8.h"
 
-void xp_host_names_init(xp_host_names *names, const xp_recording *recording, xp_plane_writer *tables, xp_arena *arena)
+void xp_host_names_init(xp_host_names *names, const xp_recording *recording, int64_t base_ps, xp_plane_writer *tables,
+                        xp_arena *arena)
 {
-  *names = (xp_host_names){.recording = recording, .tables = tables, .arena = arena};
+  *names = (xp_host_names){.recording = recording, .base_ps = base_ps, .tables = tables, .arena = arena};
   xp_map_init(&names->event_ids, arena);
   xp_map_init(&names->stat_ids, arena);
 }
@@ -89,6 +90,21 @@ static uint64_t unfinished_id(xp_host_names *names)
 }
 
 /* ---- one event */
+
+/* The next event, in the session's time.  What was open before the recording lasts from the session's start, so that
+ * readers can tell a step that is cut there from a whole one. */
+static bool next_event(const xp_host_names *names, xp_recorded_cursor *cursor, xp_recorded_event *e)
+{
+  if (!xp_recorded_cursor_next(cursor, e)) {
+    return false;
+  }
+  if (e->start_ps == 0) {
+    e->dur_ps += names->base_ps;
+  } else {
+    e->start_ps += names->base_ps;
+  }
+  return true;
+}
 
 /* The buffers of an encoding; used again for every event. */
 typedef struct {
@@ -187,7 +203,7 @@ bool xp_host_line_measure(xp_host_names *names, size_t thread, xp_host_line *lin
   xp_recorded_cursor *cursor = xp_recorded_cursor_open(names->recording, thread);
   xp_recorded_event e;
   buffers b = {0};
-  while (cursor != NULL && xp_recorded_cursor_next(cursor, &e)) {
+  while (cursor != NULL && next_event(names, cursor, &e)) {
     encode_record(names, &b, &e);
     line->bytes += b.record.len;
   }
@@ -233,7 +249,7 @@ static void *open_reader(const void *context)
 static bool next_record(line_reader *r)
 {
   xp_recorded_event e;
-  if (!xp_recorded_cursor_next(r->cursor, &e)) {
+  if (!next_event(r->names, r->cursor, &e)) {
     return false;
   }
   encode_record(r->names, &r->buffers, &e);
@@ -268,12 +284,12 @@ void xp_host_line_append(const xp_host_line *line, xp_rope *rope)
 }
 
 bool xp_host_line_each(xp_host_line *line,
-                       void (*visit)(void *context, int64_t offset_ps, int64_t dur_ps, xp_str message), void *context)
+                       void (*visit)(void *context, int64_t start_ps, int64_t dur_ps, xp_str message), void *context)
 {
   xp_recorded_cursor *cursor = xp_recorded_cursor_open(line->names->recording, line->thread);
   xp_recorded_event e;
   buffers b = {0};
-  while (cursor != NULL && xp_recorded_cursor_next(cursor, &e)) {
+  while (cursor != NULL && next_event(line->names, cursor, &e)) {
     encode(line->names, &b, &e, false);
     visit(context, e.start_ps, e.dur_ps, xp_str_from((const char *)b.message.data, b.message.len));
   }

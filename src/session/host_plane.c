@@ -37,7 +37,6 @@ typedef struct {
   xp_plane_merge merge;
   xp_host_names *names;
   const xp_recording *recording;
-  int64_t base_ns; /* of recorded lines */
   plane_line *lines;
   size_t line_count;
 } plane;
@@ -56,10 +55,10 @@ typedef struct {
   xp_merged_line *line;
 } visitor;
 
-static void add_recorded(void *context, int64_t offset_ps, int64_t dur_ps, xp_str message)
+static void add_recorded(void *context, int64_t start_ps, int64_t dur_ps, xp_str message)
 {
   visitor *v = context;
-  xp_plane_merge_event(&v->plane->merge, v->line, v->plane->base_ns * 1000 + offset_ps, dur_ps, message);
+  xp_plane_merge_event(&v->plane->merge, v->line, start_ps, dur_ps, message);
 }
 
 static xp_merged_line *merged_line_of(plane *p, int64_t tid)
@@ -89,7 +88,7 @@ static void add_thread(plane *p, size_t index)
   visitor v = {p, line};
   line->name = line->name.len > 0 ? line->name : name;
   line->display_name = line->display_name.len > 0 ? line->display_name : name;
-  line->base_ns = p->base_ns < line->base_ns ? p->base_ns : line->base_ns;
+  line->base_ns = 0;
   p->body.failed |= !xp_host_line_each(events, add_recorded, &v);
 }
 
@@ -100,9 +99,6 @@ static void write_recorded(plane *p, const plane_line *line)
   xp_rope_init(&message, p->body.arena);
   xp_wire_put_varint(&head, 1, (uint64_t)line->id);
   xp_wire_put_bytes(&head, 2, line->name);
-  if (p->base_ns != 0) {
-    xp_wire_put_varint(&head, 3, (uint64_t)p->base_ns);
-  }
   xp_rope_records(&message, &head);
   xp_host_line_append(line->events, &message);
   xp_wire_put_bytes(&tail, 11, line->name); /* as merged lines have it upstream */
@@ -178,9 +174,8 @@ static void append(xp_rope *space, xp_str name, const xp_recording *recording, c
     return;
   }
   if (recording != NULL) {
-    xp_host_names_init(p.names, recording, p.merge.tables, space->arena);
     int64_t base_ns = recording->start_unix_ns - frame->start_unix_ns;
-    p.base_ns = base_ns > 0 ? base_ns : 0;
+    xp_host_names_init(p.names, recording, base_ns > 0 ? base_ns * 1000 : 0, p.merge.tables, space->arena);
   }
   write_plane(&p, space, name, planes, plane_count, damaged);
   xp_plane_writer_free(p.merge.tables);

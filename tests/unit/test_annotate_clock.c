@@ -86,13 +86,11 @@ static void steps_of_the_system_clock_move_nothing(void **state)
   int64_t began = real_ns;
   start(1, false, MIB);
   uint64_t first = xp_clock_ticks();
-  XP_TRACE("a")
-  {
+  XP_TRACE("a") {
     real_ns += 3600000000000;
     monotonic_ns += 100;
   }
-  XP_TRACE("b")
-  {
+  XP_TRACE("b") {
     real_ns -= 7200000000000;
     monotonic_ns += 100;
   }
@@ -113,8 +111,7 @@ static void the_counter_keeps_time_with_the_system(void **state)
   (void)state;
   struct timespec a, b;
   start(1, false, MIB);
-  XP_TRACE("t")
-  {
+  XP_TRACE("t") {
     clock_gettime(CLOCK_MONOTONIC, &a);
     sleep_ms(50);
     clock_gettime(CLOCK_MONOTONIC, &b);

@@ -1,7 +1,31 @@
 /* Calling the profiler of a plugin.  The plugin is made here, out of machine words at the offsets of upstream's headers
  * (PJRT minor 114) and not with our declarations of them, and can misbehave in every way that we know of. */
-#include "pjrt/profiler.h"
 #include "testing.h"
+
+/* The sources are compiled into the test, with allocations that can fail. */
+static int allocations_left = -1; /* before one fails; -1: none does */
+
+static bool fails_now(void)
+{
+  return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+static void *failing_malloc(size_t size)
+{
+  return fails_now() ? NULL : malloc(size);
+}
+
+static void *failing_calloc(size_t count, size_t size)
+{
+  return fails_now() ? NULL : calloc(count, size);
+}
+
+#define malloc failing_malloc
+#define calloc failing_calloc
+#include "../../src/pjrt/extension.c"
+#include "../../src/pjrt/profiler.c"
+#undef malloc
+#undef calloc
 
 /* Words of PJRT_Api, of two extensions, and of PLUGIN_Profiler_Api; a word has 8 bytes. */
 static uint64_t api[143], other_extension[3], extension[5], functions[13];
@@ -543,6 +567,24 @@ static void a_failed_collection_is_told(void **state)
   assert_not_collected(XP_ERR_PEER, "could not collect what it traced: no chip (code 14)");
 }
 
+static void a_lack_of_memory_is_an_error_and_ends_the_session(void **state)
+{
+  (void)state;
+  allocations_left = 0;
+  assert_not_opened(XP_ERR_MEMORY, "Memory ran out");
+  xp_plugin_profiler *opened = open_plugin();
+  xp_plugin_session *session = NULL;
+  xp_error err = {0};
+  allocations_left = 0;
+  assert_int_equal(xp_plugin_session_start(opened, xp_str_c(""), &session, &err), XP_ERR_MEMORY);
+  assert_string_equal(plugin.calls, "");
+  xp_plugin_profiler_free(opened);
+  plugin.two_calls = true;
+  allocations_left = 2; /* the plugin and its session; the buffer fails */
+  assert_not_collected(XP_ERR_MEMORY, "Memory ran out for the 5 bytes");
+  assert_string_equal(plugin.calls, ONE_CALL);
+}
+
 #define PLUGIN_TEST(f) cmocka_unit_test_setup_teardown(f, make_plugin, check_errors)
 
 int main(void)
@@ -572,6 +614,7 @@ int main(void)
       PLUGIN_TEST(zero_bytes_of_the_capture_stay),
       PLUGIN_TEST(records_that_are_not_whole_are_refused),
       PLUGIN_TEST(a_failed_collection_is_told),
+      PLUGIN_TEST(a_lack_of_memory_is_an_error_and_ends_the_session),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,6 +125,26 @@ static void an_error_stays(void **state)
   assert_ptr_equal(r.pos, r.start);
 }
 
+static void the_end_of_a_reader_is_told_with_its_place(void **state)
+{
+  (void)state;
+  static const struct {
+    xp_str message;
+    xp_status status;
+    const char *text;
+  } cases[] = {{XP_STR_INIT("\x08\x01"), XP_OK, ""},
+               {XP_STR_INIT("\x08\x01\x10"), XP_ERR_TRUNCATED, "It ends inside the record at byte 2"},
+               {XP_STR_INIT("\x08\x01\x07"), XP_ERR_FORMAT, "It is no protobuf message: byte 2 starts no record"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    xp_wire_reader r = xp_wire_open(cases[i].message);
+    xp_error err = {0};
+    for (xp_wire_field f; xp_wire_next(&r, &f);) {
+    }
+    assert_int_equal(xp_wire_finish(&r, "It", &err), cases[i].status);
+    assert_string_equal(err.text, cases[i].text);
+  }
+}
+
 static void an_empty_message_ends_at_once(void **state)
 {
   (void)state;
@@ -194,6 +214,7 @@ int main(void)
       cmocka_unit_test(a_length_beyond_the_end_is_truncated),
       cmocka_unit_test(fixed_fields_that_do_not_fit_are_truncated),
       cmocka_unit_test(an_error_stays),
+      cmocka_unit_test(the_end_of_a_reader_is_told_with_its_place),
       cmocka_unit_test(an_empty_message_ends_at_once),
       cmocka_unit_test(the_writer_makes_the_known_bytes),
       cmocka_unit_test(a_writer_grows_as_needed),

@@ -4,7 +4,7 @@
  * hands it over.  The count of such threads keeps the server alive until the last of them is done. Upstream:
  * xla/tsl/profiler/rpc/profiler_service_impl.cc.
  */
-#include "rpc/server.h"
+#include "rpc/profiler_server.h"
 
 #include <stdio.h>
 #include <stdlib.h>

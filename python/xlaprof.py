@@ -1,0 +1,367 @@
+"""Annotate, profile and capture programs with libxlaprof, from Python.  One file, ctypes only.
+
+    import xlaprof
+
+    server = xlaprof.start_server(9012)           # lives as long as the object
+    for step, batch in enumerate(data):
+        with xlaprof.StepTrace("train", step_num=step):
+            with xlaprof.Trace("forward"):
+                ...
+
+    xlaprof.start_trace("logs"); ...; xlaprof.stop_trace()         # this process
+    xlaprof.trace("localhost:9012", "logs", duration_ms=2000)      # another one
+
+The names and their arguments are those of torch_xla.debug.profiler.  Failures raise xlaprof.Error, a RuntimeError.
+
+The shared library is looked for in $XLAPROF_LIBRARY, in build/ beside this file's folder, in the library folders of the
+prefix that this file is installed in, and where the system looks.  A program that has imported jax gets a
+jax.named_scope with every Trace, so that the name reaches what JAX traces inside of it.
+
+Threads: everything may be used from any thread; a Trace ends on the thread that began it.
+"""
+import ctypes
+import ctypes.util
+import functools
+import os
+import pathlib
+import sys
+import threading
+
+__all__ = ["Error", "Server", "StepTrace", "Trace", "set_step_barrier", "start_server", "start_trace", "stop_trace",
+           "trace", "metrics_report", "scope"]
+
+
+class Error(RuntimeError):
+    """What the library answered; status is its code (xlaprof/error.h)."""
+
+    def __init__(self, status, text):
+        super().__init__(text)
+        self.status = status
+
+
+# ---------------------------------------------------------------- the library
+
+def _find_library():
+    here = pathlib.Path(__file__).resolve().parent
+    named = os.environ.get("XLAPROF_LIBRARY")
+    if named:
+        return named
+    prefix = here.parent.parent  # <prefix>/share/xlaprof/xlaprof.py
+    folders = [here.parent / "build", prefix / "lib", *sorted(prefix.glob("lib/*-linux-gnu")), prefix / "lib64", here]
+    for folder in folders:
+        if (folder / "libxlaprof.so").exists():
+            return str(folder / "libxlaprof.so")
+    found = ctypes.util.find_library("xlaprof")
+    if not found:
+        raise ImportError("libxlaprof.so is not here: build it (make), install it (make install), or name it in "
+                          "$XLAPROF_LIBRARY")
+    return found
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int), ("text", ctypes.c_char * 768)]
+
+
+class _Value(ctypes.Union):
+    _fields_ = [("i", ctypes.c_int64), ("u", ctypes.c_uint64), ("d", ctypes.c_double), ("s", ctypes.c_char_p)]
+
+
+class _Arg(ctypes.Structure):
+    _fields_ = [("key", ctypes.c_char_p), ("type", ctypes.c_int), ("len", ctypes.c_uint32), ("value", _Value)]
+
+
+class _Trace(ctypes.Structure):
+    _fields_ = [("thread", ctypes.c_void_p), ("depth", ctypes.c_uint32), ("serial", ctypes.c_uint32)]
+
+
+_BARRIER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Error))
+
+
+class _Barrier(ctypes.Structure):
+    _fields_ = [("wait", _BARRIER), ("context", ctypes.c_void_p)]
+
+
+class _SessionOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("host_tracer_level", ctypes.c_uint32),
+                ("device_tracer_level", ctypes.c_uint32), ("python_tracer_level", ctypes.c_uint32),
+                ("enable_hlo_proto", ctypes.c_bool), ("keep", ctypes.c_int), ("buffer_limit_bytes", ctypes.c_uint64),
+                ("holder", ctypes.c_char_p), ("expected_ns", ctypes.c_uint64), ("logdir", ctypes.c_char_p),
+                ("advanced", ctypes.POINTER(ctypes.c_char_p))]
+
+
+class _ExportOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("run", ctypes.c_char_p), ("host", ctypes.c_char_p),
+                ("write_trace_json", ctypes.c_bool)]
+
+
+class _ServerOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("address", ctypes.c_char_p), ("port", ctypes.c_uint16),
+                ("port_file", ctypes.c_char_p), ("buffer_limit_bytes", ctypes.c_uint64)]
+
+
+_TELL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+
+
+class _CaptureOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("duration_ms", ctypes.c_uint64), ("host_tracer_level", ctypes.c_uint32),
+                ("device_tracer_level", ctypes.c_uint32), ("python_tracer_level", ctypes.c_int32),
+                ("attempts", ctypes.c_uint32), ("delay_ms", ctypes.c_uint64), ("interval_ms", ctypes.c_uint64),
+                ("timeout_ms", ctypes.c_uint64), ("save_on_server", ctypes.c_bool), ("session_id", ctypes.c_char_p),
+                ("advanced", ctypes.POINTER(ctypes.c_char_p)), ("tell", _TELL), ("tell_context", ctypes.c_void_p),
+                ("cancel", ctypes.POINTER(ctypes.c_int))]
+
+
+class _CaptureResult(ctypes.Structure):
+    _fields_ = [("target", ctypes.c_char_p), ("outcome", ctypes.c_int), ("bytes", ctypes.c_uint64),
+                ("tries", ctypes.c_uint32), ("path", ctypes.c_char_p), ("message", ctypes.c_char_p)]
+
+
+_error_p, _arg_p = ctypes.POINTER(_Error), ctypes.POINTER(_Arg)
+_FUNCTIONS = {
+    "xp_trace_begin_copy": (_Trace, [ctypes.c_char_p, ctypes.c_size_t, _arg_p, ctypes.c_size_t]),
+    "xp_step_begin_copy": (_Trace, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int64]),
+    "xp_trace_end": (ctypes.c_int, [_Trace, _error_p]),
+    "xp_trace_add": (None, [_Trace, _Arg]),
+    "xp_scope_current": (ctypes.c_size_t, [ctypes.c_char_p, ctypes.c_size_t]),
+    "xp_set_step_barrier": (None, [ctypes.POINTER(_Barrier)]),
+    "xp_session_start": (ctypes.c_int, [ctypes.POINTER(_SessionOptions), _error_p]),
+    "xp_session_save": (ctypes.c_int, [ctypes.POINTER(_ExportOptions), ctypes.POINTER(ctypes.c_void_p), _error_p]),
+    "xp_export_wait": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, _error_p]),
+    "xp_server_start": (ctypes.c_int, [ctypes.POINTER(_ServerOptions), ctypes.POINTER(ctypes.c_void_p), _error_p]),
+    "xp_server_port": (ctypes.c_uint16, [ctypes.c_void_p]),
+    "xp_server_stop": (None, [ctypes.c_void_p]),
+    "xp_capture_run": (ctypes.c_int, [ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.c_char_p,
+                                      ctypes.POINTER(_CaptureOptions),
+                                      ctypes.POINTER(ctypes.POINTER(_CaptureResult)), _error_p]),
+    "xp_capture_results_free": (None, [ctypes.POINTER(_CaptureResult), ctypes.c_size_t]),
+    "xp_metrics_report_text": (ctypes.c_void_p, []),
+}
+
+
+def _load():
+    library = ctypes.CDLL(_find_library())
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+_lib = _load()
+_libc = ctypes.CDLL(None)
+_libc.free.argtypes, _libc.free.restype = [ctypes.c_void_p], None
+
+
+def _check(status, error):
+    if status:
+        raise Error(status, error.text.decode(errors="replace"))
+
+
+def _text(value):
+    return None if value is None else os.fsencode(value)
+
+
+def _pairs(options):
+    """{"key": value} as the library wants further options: key and value in turn, NULL at the end."""
+    texts = []
+    for key, value in (options or {}).items():
+        texts += [str(key).encode(), (str(value).lower() if isinstance(value, bool) else str(value)).encode()]
+    return (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
+
+
+# ---------------------------------------------------------------- annotations
+
+_INT, _UINT, _DOUBLE, _BOOL, _STR, _STR_COPY = range(6)
+_keys = {}  # keys must live as long as the process: each is kept once
+
+
+def _arg(key, value):
+    kept = _keys.setdefault(key, key.encode())
+    if isinstance(value, bool):
+        return _Arg(kept, _BOOL, 0, _Value(i=int(value)))
+    if isinstance(value, int) and -2**63 <= value < 2**63:
+        return _Arg(kept, _INT, 0, _Value(i=value))
+    if isinstance(value, float):
+        return _Arg(kept, _DOUBLE, 0, _Value(d=value))
+    text = str(value).encode()[:65535]
+    return _Arg(kept, _STR_COPY, len(text), _Value(s=text))
+
+
+def _jax_scope(name):
+    """The named_scope of a program that uses JAX; importing it for those that do not would cost them seconds."""
+    jax = sys.modules.get("jax")
+    return jax.named_scope(name) if jax is not None and hasattr(jax, "named_scope") else None
+
+
+class Trace:
+    """A trace: an event on the host's time line, and a scope for the operations inside.  Keywords become its stats.
+
+    As a context manager, or a decorator of a function.
+    """
+
+    def __init__(self, name, /, **kwargs):
+        self.name, self.kwargs = name, kwargs
+        self._open = []  # a decorated function may call itself
+
+    def _begin(self):
+        name = self.name.encode()
+        args = [_arg(k, v) for k, v in self.kwargs.items()]
+        return _lib.xp_trace_begin_copy(name, len(name), (_Arg * len(args))(*args), len(args))
+
+    def __enter__(self):
+        jax_scope = _jax_scope(self.name)
+        if jax_scope is not None:
+            jax_scope.__enter__()
+        self._open.append((self._begin(), jax_scope))
+        return self
+
+    def __exit__(self, *exc):
+        trace_, jax_scope = self._open.pop()
+        error = _Error()
+        status = _lib.xp_trace_end(trace_, error)
+        if jax_scope is not None:
+            jax_scope.__exit__(*exc)
+        failure, _barrier_failure.exception = getattr(_barrier_failure, "exception", None), None
+        if failure is not None:
+            raise failure
+        _check(status, error)
+        return False
+
+    def set_metadata(self, **kwargs):
+        """Further stats for the event, while it is open."""
+        for key, value in kwargs.items():
+            _lib.xp_trace_add(self._open[-1][0], _arg(key, value))
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def traced(*args, **kwargs):
+            with type(self)(self.name, **self.kwargs):
+                return function(*args, **kwargs)
+        return traced
+
+
+class StepTrace(Trace):
+    """A trace that marks one step.  Its end waits for the barrier (set_step_barrier), then closes the event."""
+
+    def _begin(self):
+        name, kwargs = self.name.encode(), dict(self.kwargs)
+        trace_ = _lib.xp_step_begin_copy(name, len(name), int(kwargs.pop("step_num", 0)))
+        for key, value in kwargs.items():
+            _lib.xp_trace_add(trace_, _arg(key, value))
+        return trace_
+
+
+def scope():
+    """The calling thread's scope: "train.1/forward.2"; empty outside of traces."""
+    room = ctypes.create_string_buffer(4096)
+    _lib.xp_scope_current(room, len(room))
+    return room.value.decode(errors="replace")
+
+
+_barrier_kept = None
+_barrier_failure = threading.local()  # exceptions cannot pass through C: they wait here for the end of their step
+
+
+def set_step_barrier(function):
+    """What the end of every StepTrace waits for, such as torch_xla.sync; None takes it away."""
+    global _barrier_kept
+    if function is None:
+        _lib.xp_set_step_barrier(None)
+        _barrier_kept = None
+        return
+
+    def wait(_context, _error):
+        try:
+            function()
+            return 0
+        except BaseException as failure:  # pylint: disable=broad-except
+            _barrier_failure.exception = failure
+            return 0
+
+    kept = _Barrier(_BARRIER(wait), None)
+    _lib.xp_set_step_barrier(kept)
+    _barrier_kept = kept
+
+
+# ---------------------------------------------------------------- sessions
+
+def start_trace(logdir, host_tracer_level=2, device_tracer_level=1, python_tracer_level=0, enable_hlo_proto=True,
+                keep_newest=False, buffer_limit_bytes=512 << 20, options=None):
+    """Starts recording this process; stop_trace writes the capture below logdir."""
+    error = _Error()
+    o = _SessionOptions(ctypes.sizeof(_SessionOptions), host_tracer_level, device_tracer_level, python_tracer_level,
+                        enable_hlo_proto, int(keep_newest), buffer_limit_bytes, b"an in-process session", 0,
+                        _text(logdir), _pairs(options))
+    _check(_lib.xp_session_start(o, error), error)
+
+
+def stop_trace(trace_json=True):
+    """Stops recording, writes the capture, and returns its path."""
+    error, handle, path = _Error(), ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+    o = _ExportOptions(ctypes.sizeof(_ExportOptions), None, None, trace_json)
+    _check(_lib.xp_session_save(o, ctypes.byref(handle), error), error)
+    _check(_lib.xp_export_wait(handle, path, len(path), error), error)
+    return os.fsdecode(path.value)
+
+
+class Server:
+    """A running profiler server; it stops with the object."""
+
+    def __init__(self, port=0, address=None, port_file=None):
+        error, handle = _Error(), ctypes.c_void_p()
+        self._handle = None
+        o = _ServerOptions(ctypes.sizeof(_ServerOptions), _text(address), port, _text(port_file), 0)
+        _check(_lib.xp_server_start(o, ctypes.byref(handle), error), error)
+        self._handle = handle
+        self.port = _lib.xp_server_port(handle)
+
+    def stop(self):
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            _lib.xp_server_stop(handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.stop()
+
+    def __del__(self):
+        if getattr(self, "_handle", None) is not None:
+            self.stop()
+
+
+def start_server(port=0, address=None):
+    """Starts a profiler server on the loopback address (or another one); keep the object as long as it shall live."""
+    return Server(port, address)
+
+
+# ---------------------------------------------------------------- other programs
+
+def trace(service_addr, logdir, duration_ms=1000, num_tracing_attempts=3, host_tracer_level=2, device_tracer_level=1,
+          delay_ms=0, timeout_s=120, interval_s=5, session_id=None, save_on_server=False, options=None, tell=None):
+    """Captures the programs at "HOST:PORT[,HOST:PORT..]" and returns the paths of their captures.
+
+    Asks again every interval_s until timeout_s is over; tell(text) hears why.  Blocks, without the GIL.
+    """
+    targets = [t.encode() for t in service_addr.split(",")]
+    error, results = _Error(), ctypes.POINTER(_CaptureResult)()
+    told = _TELL(lambda _context, text: tell(text.decode(errors="replace")) if tell else None)
+    o = _CaptureOptions(ctypes.sizeof(_CaptureOptions), duration_ms, host_tracer_level, device_tracer_level, -1,
+                        num_tracing_attempts, delay_ms, int(interval_s * 1000), int(timeout_s * 1000), save_on_server,
+                        _text(session_id), _pairs(options), told, None, None)
+    status = _lib.xp_capture_run((ctypes.c_char_p * len(targets))(*targets), len(targets), _text(logdir), o,
+                                 ctypes.byref(results), error)
+    paths = [os.fsdecode(results[i].path) for i in range(len(targets)) if results and results[i].path]
+    _lib.xp_capture_results_free(results, len(targets))
+    _check(status, error)
+    return paths
+
+
+def metrics_report():
+    """The counters and metrics of this process, as text."""
+    text = _lib.xp_metrics_report_text()
+    if not text:
+        raise MemoryError("No memory for the metrics report")
+    report = ctypes.string_at(text).decode(errors="replace")
+    _libc.free(text)
+    return report
