@@ -144,6 +144,30 @@ static void a_line_of_a_plugin_without_a_name_gets_that_of_the_thread(void **sta
   xp_arena_destroy(arena);
 }
 
+/* Thread 5 is recorded, thread 2 another plugin's; the ranges of both and of thread 8 get lines of their own. */
+static void ranges_of_nvtx_stand_beside_their_threads(void **state)
+{
+  (void)state;
+  xp_arena *arena = xp_arena_create();
+  fake_recording r = recording_at(1000002);
+  fake_thread(&r, 5, "recorded", two_events, 1);
+  xp_str planes[] = {plugin_plane(arena, "/host:NVTX-CUPTI", 5, "5/NVTX", 1000000, 1),
+                     plugin_plane(arena, "/host:NVTX-CUPTI", 2, "2/NVTX", 1000000, 2),
+                     plugin_plane(arena, "/host:NVTX-CUPTI", 8, "8/NVTX", 1000000, 3),
+                     plugin_plane(arena, "/host:CUPTI", 2, "cupti", 1000000, 4)};
+  host h = make_host(&r, planes, 4);
+  assert_int_equal(h.plane->line_count, 5);
+  assert_int_equal(line_of(h.plane, "recorded")->id, 5);
+  assert_int_equal(line_of(h.plane, "cupti")->id, 2);
+  assert_int_equal(line_of(h.plane, "8/NVTX")->id, 8);
+  assert_int_equal(line_of(h.plane, "5/NVTX")->id, (int64_t)1 << 32);
+  assert_int_equal(line_of(h.plane, "2/NVTX")->id, ((int64_t)1 << 32) + 1);
+  assert_events(line_of(h.plane, "5/NVTX"), "theirs 1 7;");
+  assert_events(line_of(h.plane, "cupti"), "theirs 4 7;");
+  end_host(&h);
+  xp_arena_destroy(arena);
+}
+
 static void planes_of_plugins_become_one_without_a_recording(void **state)
 {
   (void)state;
@@ -337,6 +361,7 @@ int main(void)
       cmocka_unit_test(a_recorder_that_began_before_the_session_begins_with_it),
       cmocka_unit_test(events_of_a_plugin_on_a_recorded_thread_join_its_line),
       cmocka_unit_test(a_line_of_a_plugin_without_a_name_gets_that_of_the_thread),
+      cmocka_unit_test(ranges_of_nvtx_stand_beside_their_threads),
       cmocka_unit_test(planes_of_plugins_become_one_without_a_recording),
       cmocka_unit_test(dropped_events_are_a_stat_of_the_plane),
       cmocka_unit_test(unfinished_events_have_a_stat_and_others_do_not),

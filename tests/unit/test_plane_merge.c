@@ -15,7 +15,10 @@ typedef struct {
 static merging begin(void)
 {
   merging m = {.arena = xp_arena_create()};
-  m.merge = (xp_plane_merge){.arena = m.arena, .tables = xp_plane_writer_create(xp_str_c("P"), 0), .frame = {1000, 77}};
+  m.merge = (xp_plane_merge){.arena = m.arena,
+                             .lines = {.arena = m.arena},
+                             .tables = xp_plane_writer_create(xp_str_c("P"), 0),
+                             .frame = {1000, 77}};
   return m;
 }
 
@@ -33,14 +36,14 @@ static void finish(merging *m)
   xp_rope_init(&plane, m->arena);
   xp_rope_init(&space, m->arena);
   xp_rope_borrow(&plane, xp_str_c("\x12\x01P"));
-  for (size_t i = 0; i < m->merge.line_count; i++) {
-    xp_merged_line_write(&m->merge, &m->merge.lines[i], &plane);
+  for (size_t i = 0; i < m->merge.lines.count; i++) {
+    xp_merged_line_write(&m->merge.lines, &m->merge.lines.lines[i], &plane);
   }
   xp_plane_merge_stats(&m->merge);
   assert_true(xp_plane_writer_tables(m->merge.tables, &tables));
   xp_rope_records(&plane, &tables);
   xp_rope_nest(&space, 1, &plane);
-  assert_false(m->merge.failed);
+  assert_false(m->merge.failed || m->merge.lines.failed);
   m->capture = load_rope(&space, &m->bytes);
   m->plane = &m->capture->hosts[0].planes[0];
 }

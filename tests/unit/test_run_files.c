@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "session/run_files.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -376,6 +377,59 @@ static void threads_that_publish_one_name_at_once_lose_nothing(void **state)
   }
 }
 
+/* ---- file systems that are poorer; the linker leads the calls here, see tests/CMakeLists.txt */
+
+static int link_errno, rename_errno; /* 0: the call works */
+
+int __real_link(const char *from, const char *to);
+int __real_rename(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+
+int __wrap_link(const char *from, const char *to)
+{
+  errno = link_errno;
+  return link_errno != 0 ? -1 : __real_link(from, to);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+  errno = rename_errno;
+  return rename_errno != 0 ? -1 : __real_rename(from, to);
+}
+
+static void without_links_nothing_is_overwritten_either(void **state)
+{
+  (void)state;
+  static const int codes[] = {EPERM, ENOTSUP, ENOSYS};
+  char path[XP_PATH_ROOM];
+  write_file(below("host.xplane.pb"), "old", 3);
+  for (size_t i = 0; i < 3; i++) {
+    link_errno = codes[i];
+    assert_int_equal(put_file(folder, "host", "new", path, NULL), XP_OK);
+    assert_file(path, "new");
+  }
+  link_errno = 0;
+  assert_file(below("host.xplane.pb"), "old");
+  assert_folder(folder, "host.xplane.pb;host_2.xplane.pb;host_3.xplane.pb;host_4.xplane.pb;");
+}
+
+static void a_file_that_cannot_get_its_name_leaves_nothing(void **state)
+{
+  (void)state;
+  xp_error err = {0};
+  link_errno = EPERM;
+  rename_errno = EIO;
+  assert_int_equal(put_file(folder, "host", "new", NULL, &err), XP_ERR_IO);
+  assert_contains(err.text, "Input/output error");
+  link_errno = EDQUOT;
+  rename_errno = 0;
+  assert_int_equal(put_file(folder, "host", "new", NULL, &err), XP_ERR_IO);
+  assert_contains(err.text, "quota");
+  link_errno = 0;
+  assert_folder(folder, "");
+}
+
 /* ---- full disks */
 
 static void a_file_that_is_larger_than_allowed_leaves_nothing(void **state)
@@ -449,6 +503,8 @@ int main(void)
       TEST(a_discarded_file_leaves_nothing),
       TEST(a_directory_that_is_not_there_is_told),
       TEST(threads_that_publish_one_name_at_once_lose_nothing),
+      TEST(without_links_nothing_is_overwritten_either),
+      TEST(a_file_that_cannot_get_its_name_leaves_nothing),
       TEST(a_file_that_is_larger_than_allowed_leaves_nothing),
       TEST(a_full_disk_leaves_nothing),
   };

@@ -167,8 +167,7 @@ static void a_discarded_session_leaves_the_next_one_clean(void **state)
   const xp_session_buffers buffers = {XP_KEEP_OLDEST, 16 << 20};
   assert_int_equal(xp_session_claim("the server", 0, &session, NULL), XP_OK);
   assert_int_equal(xp_session_begin(session, &options, &buffers, NULL), XP_OK);
-  XP_REGION("thrown away")
-  {
+  XP_REGION("thrown away") {
   }
   xp_session_discard(session);
   assert_false(xp_session_is_running());
@@ -286,8 +285,7 @@ static void sessions_follow_each_other_fifty_times(void **state)
   (void)state;
   for (int i = 0; i < 50; i++) {
     start();
-    XP_REGION("cycle")
-    {
+    XP_REGION("cycle") {
     }
     xp_str bytes;
     xp_profile *profile = stop();
@@ -338,8 +336,7 @@ static int child_records_its_own(void)
   if (xp_session_start(NULL, NULL) != XP_OK) {
     return 1;
   }
-  XP_REGION("of the child")
-  {
+  XP_REGION("of the child") {
   }
   if (xp_session_stop(&profile, NULL) != XP_OK || xp_profile_is_empty(profile)) {
     return 2;
@@ -352,8 +349,7 @@ static void a_child_has_no_session_and_can_start_its_own(void **state)
 {
   (void)state;
   start();
-  XP_REGION("of the parent")
-  {
+  XP_REGION("of the parent") {
   }
   assert_int_equal(run_in_child(child_records_its_own), 0);
   assert_true(xp_session_is_running());
@@ -393,10 +389,8 @@ static void what_was_recorded_comes_back_from_the_file(void **state)
 {
   (void)state;
   start();
-  XP_STEP("train", 7)
-  {
-    XP_TRACE("load", XP_INT("batch", 3), XP_TEXT("kind", "image"))
-    {
+  XP_STEP("train", 7) {
+    XP_TRACE("load", XP_INT("batch", 3), XP_TEXT("kind", "image")) {
     }
   }
   char name[] = "made up";
@@ -434,8 +428,7 @@ static void level_zero_records_nothing_of_the_host(void **state)
   xp_session_options options = XP_SESSION_OPTIONS_INIT;
   options.host_tracer_level = 0;
   start_with(&options);
-  XP_REGION("unseen")
-  {
+  XP_REGION("unseen") {
   }
   xp_profile *profile = stop();
   assert_true(xp_profile_is_empty(profile));
@@ -451,8 +444,7 @@ static xp_profile *overflow(xp_keep keep, int64_t count)
   options.buffer_limit_bytes = 1 << 20;
   start_with(&options);
   for (int64_t i = 0; i < count; i++) {
-    XP_REGION("e", XP_INT("i", i))
-    {
+    XP_REGION("e", XP_INT("i", i)) {
     }
   }
   return stop();
@@ -594,9 +586,28 @@ static void what_a_plugin_cannot_do_is_told_in_the_capture(void **state)
   bad.collect_fails = false;
 }
 
+static void a_plugin_that_fails_fails_the_start_if_that_is_wanted(void **state)
+{
+  (void)state;
+  xp_session *session;
+  xp_error err = {0};
+  xp_profile_options options = xp_profile_options_default();
+  const xp_session_buffers buffers = {XP_KEEP_OLDEST, 1 << 20};
+  options.raise_error_on_start_failure = true;
+  good.calls[0] = '\0';
+  bad.start_fails = true;
+  assert_int_equal(xp_session_claim("the server", 0, &session, NULL), XP_OK);
+  assert_int_equal(xp_session_begin(session, &options, &buffers, &err), XP_ERR_PEER);
+  assert_string_equal(err.text, "the plugin could not start");
+  xp_session_discard(session);
+  bad.start_fails = false;
+  assert_string_equal(good.calls, "start stop collect free ");
+  assert_false(xp_session_is_running());
+}
+
 static int child_leaves_plugins_alone(void)
 {
-  xp_profile *profile;
+  xp_profile *profile = NULL;
   good.calls[0] = '\0';
   bool is_right = xp_session_start(NULL, NULL) == XP_OK && xp_session_stop(&profile, NULL) == XP_OK;
   is_right = is_right && good.calls[0] == '\0';
@@ -637,6 +648,7 @@ int main(void)
       TEST(programs_that_ran_are_in_the_capture_unless_nobody_wants_them),
       TEST(plugins_are_started_stopped_collected_and_ended),
       TEST(what_a_plugin_cannot_do_is_told_in_the_capture),
+      TEST(a_plugin_that_fails_fails_the_start_if_that_is_wanted),
       TEST(a_child_has_no_plugins_until_it_adds_them),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
