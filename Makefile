@@ -6,16 +6,16 @@ FUZZ_SECONDS ?= 60
 
 configure = cmake -G Ninja -S . -B $(1) >/dev/null
 ctest     = ctest --output-on-failure --parallel $(shell nproc)
-sources   = $(shell find src include cli bench tests -name '*.[ch]')
+sources   = $(shell find src include cli examples bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench bench-annotate fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan interop bench bench-annotate bench-server fuzz dist install format check-format clean
 
-all: ## Build build/xlaprof (default); says which packages are missing
+all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
 	@$(call need,ninja,ninja-build)
 	@$(call configure,build -DXP_TESTS=OFF)
-	@cmake --build build --target xlaprof
+	@cmake --build build
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ bench: ## Measure against xprof-rs and the decode floor on a capture of 10 milli
 	@cmake --build build --target floor
 	bench/run
 
+bench-server: all ## Measure what clients of the profiler server cost the program that carries it
+	bench/server
+
 bench-annotate: ## Measure what an annotation costs, beside the clock's own cost and beside other recorders
 	@scripts/install-deps build bench
 	@$(call configure,build -DXP_TESTS=OFF)
@@ -75,7 +78,7 @@ dist: ## Make dist/xlaprof: one stripped program with its libraries linked in
 	@cp build/dist/xlaprof dist/xlaprof.new && mv dist/xlaprof.new dist/xlaprof
 	scripts/check-dist dist/xlaprof
 
-install: all ## Install the program under PREFIX (default /usr/local)
+install: all ## Install program and library under PREFIX (default /usr/local)
 	cmake --install build --prefix $(PREFIX)
 
 format: ## Format all C sources

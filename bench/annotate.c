@@ -1,16 +1,18 @@
 /* What annotations cost, in nanoseconds a pair of begin and end.
  *
- *   annotate [rounds]
+ *   annotate [rounds [part of a case's name]]
  *
  * The cases take turns: each of the rounds measures all of them once, so that a slow moment of the machine hits all
  * alike; what is printed is the median.  The buffers' memory is touched before a case is measured, since otherwise the
  * first touch of fresh pages is most of what there is to see.  Cases with a peer's name are what others offer for the
- * same purpose; they are there if the headers of the peer were when this was built.
+ * same purpose; they are there if the headers of the peer were when this was built.  LTTng's tracepoints are off unless
+ * somebody has started a session of LTTng.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "annotate/clock.h"
@@ -121,13 +123,14 @@ static bench_case cases[] = {
     {"region, no session, 1 argument", region_1, false, {0}},
     {"region, no session, 4 arguments", region_4, false, {0}},
     {"trace, no session", trace, false, {0}},
+    {"step, no session", step, false, {0}},
     {"trace, no session, 1 argument", trace_1, false, {0}},
     {"trace, no session, 4 arguments", trace_4, false, {0}},
 #ifdef HAS_SDT
     {"two USDT probes, nobody listens", sdt_probes, false, {0}},
 #endif
 #ifdef BENCH_LTTNG
-    {"two LTTng-UST tracepoints, no session", lttng, false, {0}},
+    {"two LTTng-UST tracepoints", lttng, false, {0}},
 #endif
     {"array of {name, start, end}", plain_array, false, {0}},
     {"region", region, true, {0}},
@@ -173,10 +176,18 @@ static double time_recorded(const bench_case *c)
   return ns;
 }
 
-static void run_round(int round)
+/* The first two are always measured: they are the floors. */
+static bool is_wanted(int i, const char *part)
+{
+  return i < 2 || strstr(cases[i].name, part) != NULL;
+}
+
+static void run_round(int round, const char *part)
 {
   for (int i = 0; i < CASES; i++) {
-    plain_count = 0;
+    if (!is_wanted(i, part)) {
+      continue;
+    }
     if (cases[i].is_recorded) {
       cases[i].ns[round] = time_recorded(&cases[i]);
     } else {
@@ -283,15 +294,21 @@ int main(int argc, char **argv)
   if (plain == NULL) {
     return 1;
   }
+  const char *part = argc > 2 ? argv[2] : "";
   for (int r = 0; r < rounds; r++) {
-    run_round(r);
+    run_round(r, part);
   }
   printf("%-40s %10s %14s\n", "pair of", "median ns", "above its floor");
   for (int i = 0; i < CASES; i++) {
+    if (!is_wanted(i, part)) {
+      continue;
+    }
     printf("%-40s %10.2f %14.2f\n", cases[i].name, median(cases[i].ns, rounds),
            median_above(i, cases[i].is_recorded ? 1 : 0, rounds));
   }
   free(plain);
-  run_large();
+  if (part[0] == '\0') {
+    run_large();
+  }
   return 0;
 }

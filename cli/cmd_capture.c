@@ -1,6 +1,7 @@
 /* capture: asks running programs for a capture, and says for each how it went and what to do next. */
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "json/writer.h"
@@ -81,6 +82,16 @@ static void tell(void *context, const char *message)
 {
   (void)context;
   complain("", xp_str_c(message));
+}
+
+/* For a person who waits; a pipe needs no such line. */
+static void announce(const xp_capture_options *c, const char *names)
+{
+  if (isatty(STDERR_FILENO)) {
+    char text[512];
+    snprintf(text, sizeof text, "Tracing %.300s for %.1f s; Ctrl-C gives up", names, (double)c->duration_ms / 1e3);
+    complain("", xp_str_c(text));
+  }
 }
 
 static void watch_signals(void)
@@ -177,6 +188,7 @@ static int run(const options *o, char *names)
   c.tell = tell;
   c.cancel = &cancelled;
   watch_signals();
+  announce(&c, o->path);
   xp_capture_run(targets, count, o->logdir, &c, &results, &err);
   if (results == NULL) {
     return say(&err);

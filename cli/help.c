@@ -24,25 +24,35 @@ void print_help(FILE *out)
         out);
 }
 
-static void print_option(FILE *out, const option_help *option)
+/* "--from TIME", and its length. */
+static int option_name(const option_help *option, char name[64])
+{
+  return snprintf(name, 64, "%s%s%s", option->name, option->argument ? " " : "",
+                  option->argument ? option->argument : "");
+}
+
+static void print_options(FILE *out, unsigned command_bit)
 {
   char name[64];
-  snprintf(name, sizeof name, "%s%s%s", option->name, option->argument ? " " : "",
-           option->argument ? option->argument : "");
-  fprintf(out, "  %-18s %s\n", name, option->help);
+  const option_help *option;
+  int width = 18;
+  for (size_t i = 0; (option = option_at(i)) != NULL; i++) {
+    int length = option->commands & command_bit ? option_name(option, name) : 0;
+    width = length > width ? length : width;
+  }
+  for (size_t i = 0; (option = option_at(i)) != NULL; i++) {
+    if (option->commands & command_bit) {
+      option_name(option, name);
+      fprintf(out, "  %-*s %s\n", width, name, option->help);
+    }
+  }
 }
 
 void print_command_help(FILE *out, const command *c)
 {
-  unsigned bit = 1u << (c - commands);
-  const option_help *option;
   fprintf(out, "xlaprof %s %s [OPTION..]\n\n", c->name, c->operands);
   xp_text_wrap(out, xp_str_c(c->detail), "", "", HELP_WIDTH);
   fputs("\nOptions\n", out);
-  for (size_t i = 0; (option = option_at(i)) != NULL; i++) {
-    if (option->commands & bit) {
-      print_option(out, option);
-    }
-  }
+  print_options(out, 1u << (c - commands));
   fprintf(out, "\nExample\n  %s\n", c->example);
 }

@@ -8,8 +8,8 @@
  *   xlaprof capture localhost:9012 logs
  *   xlaprof report logs
  *
- * With --logdir it captures its own first steps, too.  What the profiler sees is what is annotated here: a step, three traces
- * in it, and a thread that loads the data and hands it over (a flow).
+ * With --logdir it captures its own first steps, too.  What the profiler sees is what is annotated here: a step, three
+ * traces in it, and a thread that loads the data and hands it over (a flow).
  */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include <math.h>

@@ -5,8 +5,8 @@
  * takes the metric's own lock.  After fork the child goes on with a copy of everything.
  *
  * Names may be any text but the empty one.  In the report, control characters, blanks and backslashes of a name are
- * written as \xNN, so that a name is one word for every tool and no two names look alike: better use names without them.
- * Format and names: torch/csrc/lazy/core/metrics.cpp, torch_xla/csrc/runtime/metrics.cc.
+ * written as \xNN, so that a name is one word for every tool and no two names look alike: better use names without
+ * them. Format and names: torch/csrc/lazy/core/metrics.cpp, torch_xla/csrc/runtime/metrics.cc.
  */
 #ifndef XLAPROF_METRICS_H
 #define XLAPROF_METRICS_H

@@ -8,7 +8,8 @@
  *   if (xp_session_save(NULL, NULL, &err) != XP_OK) ..
  *
  * There is one session a process at a time, whoever starts it: the program or its profiler server (server.h).
- * Threads: every function may be called from any thread.
+ * Threads: every function may be called from any thread.  After fork the child has no session and no plugins; it can
+ * add plugins and start a session of its own.  Profiles and exports that began before belong to the parent.
  * Behaviour follows tsl::ProfilerSession (xla/tsl/profiler/lib/profiler_session.cc) and torch_xla's start_trace and
  * stop_trace.
  */
@@ -90,8 +91,9 @@ typedef struct {
 typedef struct xp_export xp_export;
 
 /* Writes logdir/plugins/profile/<run>/<host>.xplane.pb (and .trace.json.gz).  Takes the profile, also when it fails.
- * Nothing that exists is overwritten; files appear under their names when they are whole.  "scheme://" paths are
- * refused (XP_ERR_USAGE).  *handle is ended by xp_export_wait. */
+ * Nothing that exists is overwritten (a name that is taken gets _2 behind it); files appear under their names when they
+ * are whole; if the trace.json.gz fails, the capture stays.  "scheme://" paths are refused (XP_ERR_USAGE).  The thread
+ * that writes blocks all signals.  *handle is ended by xp_export_wait. */
 XP_API xp_status xp_profile_export(xp_profile *profile, const char *logdir, const xp_export_options *options,
                                    xp_export **handle, xp_error *err);
 

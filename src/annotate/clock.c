@@ -82,11 +82,6 @@ uint64_t xp_clock_ticks(void)
   return xp_clock_read();
 }
 
-int64_t xp_clock_unix_ns(void)
-{
-  return system_ns(CLOCK_REALTIME);
-}
-
 xp_clock_pair xp_clock_pair_read(void)
 {
   xp_clock_pair best = {0, 0};
@@ -101,6 +96,21 @@ xp_clock_pair xp_clock_pair_read(void)
     }
   }
   return best;
+}
+
+int64_t xp_clock_unix_ns_at(xp_clock_pair pair)
+{
+  int64_t best = 0, best_width = INT64_MAX;
+  for (int i = 0; i < PAIR_READINGS; i++) {
+    int64_t before = system_ns(CLOCK_MONOTONIC);
+    int64_t unix_ns = system_ns(CLOCK_REALTIME);
+    int64_t width = system_ns(CLOCK_MONOTONIC) - before;
+    if (width < best_width) {
+      best_width = width;
+      best = unix_ns - (before + width / 2);
+    }
+  }
+  return pair.monotonic_ns + best;
 }
 
 xp_clock_scale xp_clock_scale_between(xp_clock_pair first, xp_clock_pair last)

@@ -56,8 +56,8 @@ typedef struct {
 
 xp_clock_pair xp_clock_pair_read(void);
 
-/* The system's clock: nanoseconds since 1970. */
-int64_t xp_clock_unix_ns(void);
+/* What the system's clock (nanoseconds since 1970) showed at a pair that was just read. */
+int64_t xp_clock_unix_ns_at(xp_clock_pair pair);
 
 /* Turns ticks into picoseconds since `origin`. */
 typedef struct {

@@ -231,8 +231,8 @@ void xp_record_added(xp_tracer *self, const xp_entry *entry, const xp_arg *arg)
 xp_record_open_trace xp_record_open_read(const xp_tracer *tracer, const xp_entry *entry)
 {
   uint64_t tag = XP_GET(entry->tag);
-  xp_record_open_trace open = {XP_GET(entry->name), XP_GET(entry->len), (uint32_t)tag, tag & XP_ENTRY_STEP,
-                               XP_GET(entry->step_number)};
+  xp_record_open_trace open = {XP_GET(entry->name), tag & XP_ENTRY_COPIED ? XP_GET(entry->len) : XP_NAME_STATIC,
+                               (uint32_t)tag, tag & XP_ENTRY_STEP, XP_GET(entry->step_number)};
   if (open.len != XP_NAME_STATIC) {
     size_t at = (size_t)((uintptr_t)open.name - (uintptr_t)tracer->texts);
     bool is_inside = at < XP_STACK_TEXT_BYTES && open.len <= XP_STACK_TEXT_BYTES - at;

@@ -55,8 +55,8 @@ static xp_status start_locked(const xp_recorder_options *options, xp_error *err)
   xp_fork_prepare();
   session.feeder = xp_feeder_start(&xp_record_pool);
   session.needs_fence = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
-  session.start_unix_ns = xp_clock_unix_ns();
   session.start = xp_clock_pair_read();
+  session.start_unix_ns = xp_clock_unix_ns_at(session.start);
   session.is_running = true;
   xp_record_keeps_newest = options->keep_newest;
   xp_record_first_ticks = session.start.ticks;

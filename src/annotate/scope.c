@@ -15,7 +15,7 @@ static bool has_scope(const xp_entry *entry)
 
 xp_str xp_entry_text(const xp_entry *entry)
 {
-  xp_str text = entry->len == XP_NAME_STATIC ? xp_str_c(entry->name) : xp_str_from(entry->name, entry->len);
+  xp_str text = entry->tag & XP_ENTRY_COPIED ? xp_str_from(entry->name, entry->len) : xp_str_c(entry->name);
   return text.len > 0 ? text : xp_str_c("(no name)");
 }
 
@@ -42,7 +42,7 @@ size_t xp_scope_current(char *text, size_t room)
     const xp_entry *entry = &self->stack[i];
     if (has_scope(entry)) {
       char number[16];
-      int digits = snprintf(number, sizeof number, ".%u", entry->number);
+      int digits = snprintf(number, sizeof number, ".%u", (uint32_t)entry->numbers);
       if (scope.len > 0) {
         append(&scope, xp_str_c("/"));
       }
@@ -75,7 +75,7 @@ xp_status xp_scope_reset(xp_error *err)
   }
   xp_tracer *self = xp_tracer_of_thread;
   for (uint32_t i = 0; self != NULL && i <= self->depth; i++) {
-    self->stack[i].children = 0;
+    self->stack[i].numbers %= XP_ENTRY_CHILD;
   }
   return XP_OK;
 }

@@ -31,19 +31,17 @@ static pthread_mutex_t settings_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---------------------------------------------------------------- begin */
 
-static inline xp_trace push(xp_tracer *self, const char *name, uint32_t len, uint64_t flags)
+static inline xp_trace push(xp_tracer *self, const char *name, uint64_t flags)
 {
   uint32_t depth = self->depth + 1;
   xp_entry *entry = &self->stack[depth];
   uint32_t serial = self->serial + 1;
-  uint32_t number = entry[-1].children + 1;
+  uint64_t parent = entry[-1].numbers + XP_ENTRY_CHILD;
   self->serial = serial;
-  entry[-1].children = number;
+  entry[-1].numbers = parent;
   XP_SET(entry->name, name);
   XP_SET(entry->tag, serial | flags);
-  XP_SET(entry->len, len);
-  entry->number = number;
-  entry->children = 0;
+  entry->numbers = parent / XP_ENTRY_CHILD;
   __atomic_store_n(&self->depth, depth, __ATOMIC_RELEASE);
   xp_trace trace = {self, depth, serial};
   return trace;
@@ -87,8 +85,9 @@ static xp_trace begin_slow(const beginning *b)
   xp_entry *entry = &self->stack[self->depth + 1];
   entry->slot = slot;
   entry->generation = slot != NULL ? self->generation : 0;
+  XP_SET(entry->len, b->len);
   XP_SET(entry->step_number, b->step_number);
-  xp_trace trace = push(self, name, b->len, b->flags);
+  xp_trace trace = push(self, name, b->flags);
   if (slot != NULL) {
     slot->start = xp_clock_read();
   }
@@ -113,7 +112,7 @@ static inline xp_trace begin_short(xp_tracer *self, const char *name, uint64_t f
 {
   xp_slot *slot = xp_record_event(self, name, XP_NAME_STATIC, self->serial + 1, args, arg_count);
   xp_entry *entry = &self->stack[self->depth + 1];
-  xp_trace trace = push(self, name, XP_NAME_STATIC, flags);
+  xp_trace trace = push(self, name, flags);
   XP_SET(entry->step_number, step_number);
   entry->slot = slot;
   entry->generation = 0;
@@ -135,12 +134,17 @@ __attribute__((noinline)) static xp_trace begin_recorded(const char *name)
   return begin_slow(&b);
 }
 
+/* Whether a trace can begin by a push alone: neither session nor hook wants it. */
+static inline bool is_plain_begin(const xp_tracer *self)
+{
+  return self != NULL && self->depth < XP_STACK_ENTRIES && !(XP_GET(xp_mode) & (XP_MODE_RECORD | XP_MODE_HOOK));
+}
+
 xp_trace xp_trace_begin(const char *name)
 {
   xp_tracer *self = xp_tracer_of_thread;
-  if (__builtin_expect(
-          self != NULL && self->depth < XP_STACK_ENTRIES && !(XP_GET(xp_mode) & (XP_MODE_RECORD | XP_MODE_HOOK)), 1)) {
-    return push(self, name, XP_NAME_STATIC, 0);
+  if (__builtin_expect(is_plain_begin(self), 1)) {
+    return push(self, name, 0);
   }
   return begin_recorded(name);
 }
@@ -171,8 +175,12 @@ xp_trace xp_trace_begin_copy(const char *name, size_t len, const xp_arg *args, s
 
 static xp_trace begin_step(const char *name, uint32_t len, int64_t number)
 {
-  const xp_arg args[] = {xp_arg_int("_r", 1), xp_arg_int("step_num", number)};
   xp_tracer *self = xp_tracer_of_thread;
+  if (len == XP_NAME_STATIC && is_plain_begin(self)) {
+    XP_SET(self->stack[self->depth + 1].step_number, number);
+    return push(self, name, XP_ENTRY_STEP);
+  }
+  const xp_arg args[] = {xp_arg_int("_r", 1), xp_arg_int("step_num", number)};
   if (len == XP_NAME_STATIC && enter_short(self)) {
     return begin_short(self, name, XP_ENTRY_STEP, number, args, 2);
   }
@@ -219,9 +227,6 @@ static void leave_scope(void)
 
 static xp_status wait_for_step(xp_error *err)
 {
-  if (!__atomic_load_n(&has_barrier, __ATOMIC_ACQUIRE)) {
-    return XP_OK;
-  }
   pthread_mutex_lock(&settings_lock);
   xp_step_barrier barrier = step_barrier;
   pthread_mutex_unlock(&settings_lock);
@@ -240,7 +245,8 @@ static void drop_entry(xp_tracer *self, xp_entry *entry)
     self->texts_len = (uint64_t)(entry->name - self->texts);
   }
   if (entry->tag & XP_ENTRY_NO_SCOPE) {
-    entry[-1].children = entry->children; /* what the barrier opened, it opened in the parent's scope */
+    /* What the barrier opened, it opened in the parent's scope. */
+    entry[-1].numbers = entry[-1].numbers % XP_ENTRY_CHILD + entry->numbers / XP_ENTRY_CHILD * XP_ENTRY_CHILD;
   }
   __atomic_store_n(&self->depth, self->depth - 1, __ATOMIC_RELEASE);
 }
@@ -249,7 +255,7 @@ static void drop_entry(xp_tracer *self, xp_entry *entry)
 static xp_status end_step_scope(xp_entry *entry, xp_error *err)
 {
   XP_SET(entry->tag, entry->tag | XP_ENTRY_NO_SCOPE);
-  entry->children = entry[-1].children;
+  entry->numbers = entry->numbers % XP_ENTRY_CHILD + entry[-1].numbers / XP_ENTRY_CHILD * XP_ENTRY_CHILD;
   return wait_for_step(err);
 }
 
@@ -277,23 +283,33 @@ static xp_status end_slow(xp_trace trace, xp_error *err)
   return status;
 }
 
-/* The short way of a thread that takes part in a session. */
+/* Whether an entry has nothing that its end must do beside closing the event. */
+static inline bool is_simple(const xp_entry *entry)
+{
+  uint64_t flags = entry->tag >> 32 << 32;
+  return flags == 0 || (flags == XP_ENTRY_STEP && !__atomic_load_n(&has_barrier, __ATOMIC_ACQUIRE));
+}
+
+/* The short way of a thread that takes part in a session, and of steps. */
 __attribute__((noinline)) static xp_status end_recorded(xp_trace trace, xp_error *err)
 {
   xp_tracer *self = xp_tracer_of_thread;
-  if (!is_innermost(self, trace) || self->stack[trace.depth].tag != trace.serial || XP_GET(xp_mode) & XP_MODE_HOOK) {
+  uint64_t mode = XP_GET(xp_mode);
+  if (mode & XP_MODE_HOOK || !is_innermost(self, trace) || !is_simple(&self->stack[trace.depth])) {
     return end_slow(trace, err);
   }
-  uint64_t now = xp_clock_read();
-  if (xp_tracer_enter(self)) {
-    end_event(self, &self->stack[trace.depth], now);
-    xp_tracer_leave(self);
+  if (mode & XP_MODE_RECORD) {
+    uint64_t now = xp_clock_read();
+    if (xp_tracer_enter(self)) {
+      end_event(self, &self->stack[trace.depth], now);
+      xp_tracer_leave(self);
+    }
   }
   __atomic_store_n(&self->depth, trace.depth - 1, __ATOMIC_RELEASE);
   return XP_OK;
 }
 
-/* Whether the trace can end by a pop alone: it is the innermost one, and neither session, hook nor barrier wants it. */
+/* Whether a trace can end by a pop alone: it is the innermost one, and neither session, hook nor barrier wants it. */
 static inline bool is_plain_end(const xp_tracer *self, xp_trace trace)
 {
   return self != NULL && trace.thread == self && trace.depth == self->depth &&
@@ -310,7 +326,7 @@ xp_status xp_trace_end(xp_trace trace, xp_error *err)
   return end_recorded(trace, err);
 }
 
-__attribute__((noinline)) static void end_recorded_block(xp_trace trace)
+__attribute__((noinline)) static void end_block_recorded(xp_trace trace)
 {
   if (__builtin_expect(end_recorded(trace, NULL) != XP_OK, 0)) {
     xp_misuse_add();
@@ -323,7 +339,7 @@ void xp_trace_end_block(xp_trace trace)
   if (__builtin_expect(is_plain_end(self, trace), 1)) {
     __atomic_store_n(&self->depth, trace.depth - 1, __ATOMIC_RELEASE);
   } else {
-    end_recorded_block(trace);
+    end_block_recorded(trace);
   }
 }
 

@@ -37,16 +37,17 @@ enum {
 /* An open trace.  Entry 0 stands for the thread itself and has only children. */
 typedef struct {
   const char *name;
-  uint64_t tag;      /* serial in the low half, flags in the high one: one word, so that one comparison checks both */
-  uint32_t len;      /* of the name, or XP_NAME_STATIC */
-  uint32_t number;   /* of the scope in its parent */
-  uint32_t children; /* scopes that were opened inside it */
+  uint64_t tag;     /* serial in the low half, flags in the high one: one word, so that one comparison checks both */
+  uint64_t numbers; /* the scope's number in its parent in the low half; how many it opened inside in the high one */
+  uint32_t len;     /* of a copied name */
   uint32_t unused;
   int64_t step_number;
   xp_slot *slot;       /* where its event is, if */
   uint64_t generation; /* is that of the chunk; else there is none */
   uint64_t unused_2;
 } xp_entry;
+
+#define XP_ENTRY_CHILD ((uint64_t)1 << 32) /* one more in numbers */
 
 typedef struct xp_tracer {
   uint32_t busy; /* 1 while the thread records */

@@ -7,13 +7,12 @@
 #include "rpc/server.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "rpc/monotonic.h"
+#include "rpc/socket.h"
 
 enum { ACCEPTS_A_TURN = 32 };
 static const int64_t PAUSE_NS = 100 * XP_NS_IN_MS;
@@ -54,17 +53,6 @@ static bool end_longest_idle(xp_grpc_server *server)
   return true;
 }
 
-/* Notices within a minute that a client's machine has vanished, whose call would otherwise be kept for ever. */
-static void set_up_socket(int fd)
-{
-  int on = 1, idle_s = 30, interval_s = 10, probes = 3;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-}
-
 static void admit(xp_grpc_server *server, int fd)
 {
   bool is_full = server->connection_count == server->options.max_connections;
@@ -72,7 +60,7 @@ static void admit(xp_grpc_server *server, int fd)
     close(fd);
     return;
   }
-  set_up_socket(fd);
+  xp_grpc_socket_set_up(fd);
   size_t slot = 0;
   while (server->slots[slot] != NULL) {
     slot++;

@@ -250,6 +250,7 @@ static xp_status run(whole *w, const char *const *targets, size_t count, xp_capt
   }
   for (size_t i = 0; i < count; i++) {
     rows[i].target = targets[i];
+    rows[i].outcome = XP_CAPTURE_CANCELLED; /* until somebody asks */
     w->all[i].job = &w->job;
     w->all[i].result = &rows[i];
     w->all[i].telling = &w->telling;

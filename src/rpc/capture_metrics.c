@@ -59,7 +59,7 @@ static xp_status fail(const char *target, const xp_grpc_answer *a, xp_error *err
   if (a->end == XP_GRPC_END_STATUS) {
     return xp_fail(err, XP_ERR_PEER, "%s answered %s: %s", target, xp_grpc_code_name(a->code), a->message);
   }
-  return xp_fail(err, status_of(a), "%s: %s", target, a->message);
+  return xp_fail(err, status_of(a), "%s", a->message);
 }
 
 static xp_status take_text(const char *target, const reply *r, char **text, xp_error *err)

@@ -74,7 +74,6 @@ static bool begin_tool(void *context, xp_str name, uint64_t bytes)
   xp_reply_file *f = context;
   char suffix[300];
   if (bytes == 0 || name.len == 0 || xp_str_ends(name, "tf_stats_helper_result")) { /* upstream skips it, too */
-    f->suffix[0] = '\0';
     return close_part(f);
   }
   snprintf(suffix, sizeof suffix, ".%.*s", XP_STR_ARG(name));

@@ -12,7 +12,7 @@ typedef struct {
   xp_profile_reply reply;
   xp_profile_reply_sink sink;
   xp_new_file file; /* that is being written */
-  char suffix[300]; /* of it; empty: skipped */
+  char suffix[300]; /* of it */
   bool is_open, has_capture;
   uint64_t capture_bytes;
   char path[XP_PATH_ROOM]; /* of the capture */

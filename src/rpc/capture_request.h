@@ -11,10 +11,10 @@
 typedef struct {
   const xp_capture_options *options;
   const xp_profile_options *profile_options; /* of every request; start_timestamp_ns and duration_ms are set by it */
-  char root[XP_PATH_ROOM];      /* absolute logdir/plugins/profile, told to servers */
-  char session_id[XP_RUN_ROOM]; /* told to servers */
-  uint64_t first_start_ns;      /* Unix time at which the first try of every program begins; 0: at once */
-  char directory[XP_PATH_ROOM]; /* of the run, here */
+  char root[XP_PATH_ROOM];                   /* absolute logdir/plugins/profile, told to servers */
+  char session_id[XP_RUN_ROOM];              /* told to servers */
+  uint64_t first_start_ns;                   /* Unix time at which the first try of every program begins; 0: at once */
+  char directory[XP_PATH_ROOM];              /* of the run, here */
 } xp_capture_job;
 
 /* Asks once.  Fills in outcome, bytes, path and message of the result (those of before are replaced); true if asking

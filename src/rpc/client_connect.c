@@ -9,8 +9,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +18,7 @@
 #include <unistd.h>
 
 #include "rpc/monotonic.h"
+#include "rpc/socket.h"
 
 bool xp_grpc_is_cancelled(const xp_grpc_request *request)
 {
@@ -169,7 +168,7 @@ static struct addrinfo *resolve(const xp_grpc_request *request, int64_t by_ns, x
     l->found = NULL;
   } else if (!has_ended) {
     xp_grpc_end_with(answer, l->problem == EAI_MEMORY ? XP_GRPC_END_MEMORY : XP_GRPC_END_NO_ADDRESS,
-                     "The host %s has no address: %s.  Check its spelling, or write its IP address.",
+                     "The host %s has no address: %s. Check its spelling, or write its IP address.",
                      request->target.host, gai_strerror(l->problem));
   }
   leave(l);
@@ -198,7 +197,7 @@ static bool is_own_echo(int fd)
          memcmp(&here, &there, here_len) == 0;
 }
 
-/* Waits until the socket is connected.  0, or why not: ETIMEDOUT and EINTR (to look at the flag) are ours. */
+/* Waits until the socket is connected.  0, or why not: ETIMEDOUT and ECANCELED are ours. */
 static int await_connected(const xp_grpc_request *request, int fd, int64_t by_ns)
 {
   for (;;) {
@@ -219,6 +218,16 @@ static int await_connected(const xp_grpc_request *request, int fd, int64_t by_ns
   }
 }
 
+/* Connects to one address.  0, or why not. */
+static int connect_socket(const xp_grpc_request *request, int fd, const struct addrinfo *address, int64_t by_ns)
+{
+  if (connect(fd, address->ai_addr, address->ai_addrlen) == 0) {
+    return is_own_echo(fd) ? ECONNREFUSED : 0;
+  }
+  /* A signal does not break a connect off: it goes on. */
+  return errno == EINPROGRESS || errno == EINTR ? await_connected(request, fd, by_ns) : errno;
+}
+
 static int try_address(const xp_grpc_request *request, const struct addrinfo *address, int64_t by_ns, int *problem)
 {
   int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -226,16 +235,12 @@ static int try_address(const xp_grpc_request *request, const struct addrinfo *ad
     *problem = errno;
     return -1;
   }
-  int rc = connect(fd, address->ai_addr, address->ai_addrlen);
-  *problem = rc == 0                                  ? is_own_echo(fd) ? ECONNREFUSED : 0
-             : errno == EINPROGRESS || errno == EINTR ? await_connected(request, fd, by_ns)
-                                                      : errno;
+  *problem = connect_socket(request, fd, address, by_ns);
   if (*problem != 0) {
     close(fd);
     return -1;
   }
-  int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  xp_grpc_socket_set_up(fd);
   return fd;
 }
 
@@ -248,13 +253,13 @@ static void explain(const xp_grpc_request *request, int problem, xp_grpc_answer 
     xp_grpc_end_with(answer, XP_GRPC_END_CANCELLED, "The call to %s was given up.", target);
   } else if (problem == ETIMEDOUT) {
     xp_grpc_end_with(answer, XP_GRPC_END_TIMEOUT,
-                     "%s does not answer: the host is down or a firewall is in between.  Check the host and the port.",
+                     "%s does not answer: the host is down or a firewall is in between. Check the host and the port.",
                      target);
   } else if (problem == ENOMEM || problem == ENOBUFS || problem == EMFILE || problem == ENFILE) {
     xp_grpc_end_with(answer, XP_GRPC_END_MEMORY, "Cannot open a connection to %s: %s.", target, strerror(problem));
   } else {
     xp_grpc_end_with(answer, XP_GRPC_END_NO_LISTENER,
-                     "Nothing listens on %s (%s).  Is the program running, with its profiler server on this port?",
+                     "Nothing listens on %s (%s). Is the program running, with its profiler server on this port?",
                      target, strerror(problem));
   }
 }

@@ -118,7 +118,7 @@ static void judge_headers(xp_grpc_exchange *exchange)
   }
   xp_grpc_exchange_end(
       exchange, XP_GRPC_END_NOT_GRPC,
-      "%s speaks HTTP/2 but not gRPC: it answered with HTTP status %d and content type \"%s\".  Is this "
+      "%s speaks HTTP/2 but not gRPC: it answered with HTTP status %d and content type \"%s\". Is this "
       "the profiler's port?",
       exchange->target, exchange->http_status, exchange->content_type);
 }

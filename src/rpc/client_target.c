@@ -10,7 +10,7 @@
 
 static bool is_host_character(char c)
 {
-  return c > ' ' && c != 0x7f && strchr("/\\@#?,[]\"'", c) == NULL;
+  return c > ' ' && (uint8_t)c < 0x7f && strchr("/\\@#?,[]\"'", c) == NULL;
 }
 
 static xp_status parse_port(xp_str text, uint16_t *port, xp_str whole, xp_error *err)
@@ -32,7 +32,7 @@ static xp_status set_host(xp_str host, xp_grpc_target *target, xp_str whole, xp_
   }
   if (!is_clean) {
     return xp_fail(err, XP_ERR_USAGE,
-                   "\"%.*s\" has no host that could be looked up.  Write HOST:PORT, as localhost:9012.",
+                   "\"%.*s\" has no host that could be looked up. Write HOST:PORT, as localhost:9012.",
                    XP_STR_ARG(xp_str_take(whole, 200)));
   }
   memcpy(target->host, host.ptr, host.len);
@@ -47,7 +47,7 @@ static xp_status parse_brackets(xp_str text, xp_grpc_target *target, xp_error *e
   xp_str host = xp_str_skip(xp_str_take(text, close), 1);
   xp_str rest = xp_str_skip(text, close + 1);
   if (close == text.len || xp_str_find(host, ':', 0) == host.len || rest.len == 0 || rest.ptr[0] != ':') {
-    return xp_fail(err, XP_ERR_USAGE, "\"%.*s\" is no [IPV6]:PORT.  Write it as [::1]:9012.",
+    return xp_fail(err, XP_ERR_USAGE, "\"%.*s\" is no [IPV6]:PORT. Write it as [::1]:9012.",
                    XP_STR_ARG(xp_str_take(text, 200)));
   }
   xp_status status = set_host(host, target, text, err);
@@ -65,15 +65,14 @@ xp_status xp_grpc_target_parse(xp_str text, xp_grpc_target *target, xp_error *er
     return parse_brackets(text, target, err);
   }
   if (xp_str_find_text(text, "://") < text.len) {
-    return xp_fail(err, XP_ERR_USAGE, "\"%.*s\" is a URL.  Write HOST:PORT only, as localhost:9012.",
-                   XP_STR_ARG(shown));
+    return xp_fail(err, XP_ERR_USAGE, "\"%.*s\" is a URL. Write HOST:PORT only, as localhost:9012.", XP_STR_ARG(shown));
   }
   size_t colon = xp_str_find(text, ':', 0);
   if (colon == text.len) {
-    return xp_fail(err, XP_ERR_USAGE, "\"%.*s\" has no port.  Write HOST:PORT, as localhost:9012.", XP_STR_ARG(shown));
+    return xp_fail(err, XP_ERR_USAGE, "\"%.*s\" has no port. Write HOST:PORT, as localhost:9012.", XP_STR_ARG(shown));
   }
   if (xp_str_rfind(text, ':') != colon) {
-    return xp_fail(err, XP_ERR_USAGE, "\"%.*s\" has several colons.  Write an IPv6 address in brackets, as [::1]:9012.",
+    return xp_fail(err, XP_ERR_USAGE, "\"%.*s\" has several colons. Write an IPv6 address in brackets, as [::1]:9012.",
                    XP_STR_ARG(shown));
   }
   xp_status status = set_host(xp_str_take(text, colon), target, text, err);

@@ -94,18 +94,18 @@ static void end_not_http2(client *c, xp_str bytes)
   const char *target = c->exchange.target;
   uint8_t first = (uint8_t)bytes.ptr[0];
   if (xp_str_starts(bytes, "HTTP/")) {
-    xp_grpc_exchange_end(
-        &c->exchange, XP_GRPC_END_NOT_GRPC,
-        "%s is an HTTP/1 server, not a profiler server (it says \"%s\").  Is this the profiler's port?", target, words);
+    xp_grpc_exchange_end(&c->exchange, XP_GRPC_END_NOT_GRPC,
+                         "%s is an HTTP/1 server, not a profiler server (it says \"%s\"). Is this the profiler's port?",
+                         target, words);
   } else if ((first == 0x15 || first == 0x16) && bytes.len > 1 && bytes.ptr[1] == 3) {
     xp_grpc_exchange_end(&c->exchange, XP_GRPC_END_NOT_GRPC,
-                         "%s speaks TLS; a profiler server does not.  Is this the profiler's port?", target);
+                         "%s speaks TLS; a profiler server does not. Is this the profiler's port?", target);
   } else if (xp_str_starts(bytes, "SSH-")) {
     xp_grpc_exchange_end(&c->exchange, XP_GRPC_END_NOT_GRPC,
-                         "%s is an SSH server (it says \"%s\").  Is this the profiler's port?", target, words);
+                         "%s is an SSH server (it says \"%s\"). Is this the profiler's port?", target, words);
   } else {
     xp_grpc_exchange_end(&c->exchange, XP_GRPC_END_NOT_GRPC,
-                         "%s does not speak gRPC (its answer begins \"%s\").  Is this the profiler's port?", target,
+                         "%s does not speak gRPC (its answer begins \"%s\"). Is this the profiler's port?", target,
                          words);
   }
 }
@@ -147,7 +147,7 @@ static void end_of_input(client *c)
     end_not_http2(c, xp_str_from(c->buffer, c->held));
   } else if (!c->is_http2) {
     xp_grpc_exchange_end(&c->exchange, XP_GRPC_END_LOST,
-                         "%s took the connection and closed it without a word.  A forwarded port does so when nothing "
+                         "%s took the connection and closed it without a word. A forwarded port does so when nothing "
                          "listens behind it, a TLS server may, too.",
                          c->exchange.target);
   } else {
@@ -189,11 +189,10 @@ static void check_limits(client *c)
   } else if (now >= exchange->deadline_ns) {
     xp_grpc_exchange_end(exchange, XP_GRPC_END_TIMEOUT, "%s did not answer in time.", exchange->target);
   } else if (!exchange->is_greeted && now >= c->greeting_by_ns) {
-    xp_grpc_exchange_end(
-        exchange, XP_GRPC_END_TIMEOUT,
-        "%s took the connection but says nothing.  Is this the profiler's port, and is the program not "
-        "stopped?",
-        exchange->target);
+    xp_grpc_exchange_end(exchange, XP_GRPC_END_TIMEOUT,
+                         "%s took the connection but says nothing. Is this the profiler's port, and is the program not "
+                         "stopped?",
+                         exchange->target);
   }
 }
 

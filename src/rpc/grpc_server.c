@@ -10,17 +10,23 @@
 #include "rpc/grpc_server.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "rpc/monotonic.h"
 #include "rpc/server.h"
 
-enum { EVENTS_A_ROUND = 64, MOST_SLEEP_MS = 60 * 1000, MOST_CONNECTIONS = 65536 };
+enum {
+  EVENTS_A_ROUND = 64,
+  MOST_SLEEP_MS = 60 * 1000,
+  LOST_EPOLL_MS =
+      100, /* a program that closes all descriptors closes ours, too: then wait for the stop, and not spin */
+  MOST_CONNECTIONS = 65536
+};
 static const int64_t STOP_NS = XP_NS_IN_S;
 
 /* ---------------------------------------------------------------- loop */
@@ -136,6 +142,9 @@ static void *serve(void *argument)
     }
     int timeout = xp_poll_timeout_ms(server->alarm_ns, xp_monotonic_ns(), MOST_SLEEP_MS);
     int count = epoll_wait(server->fds[XP_GRPC_FD_EPOLL], events, EVENTS_A_ROUND, timeout);
+    if (count < 0 && errno != EINTR) {
+      poll(NULL, 0, LOST_EPOLL_MS);
+    }
     for (int i = 0; i < count; i++) {
       handle(server, &events[i]);
     }

@@ -3,6 +3,7 @@
  * The thread reads requests and calls the methods; a method answers at once or keeps the call and answers later, from
  * any thread.  Replies are produced as the connection takes them, so a reply of gigabytes needs no memory.  Whatever a
  * peer sends or fails to read costs the process a bounded amount of memory and no other connection its service.
+ * Of a request's headers the deadline is all that matters: metadata are read over.  Compression is not offered.
  * Protocol: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 #ifndef XP_RPC_GRPC_SERVER_H
@@ -72,7 +73,8 @@ void xp_grpc_server_stop(xp_grpc_server *server);
 /* Asks for cancelled(context) when the client goes away or takes the call back, its deadline passes, or the server
  * stops: at once if that happened already.  Called on the server's thread (or inside this function), at most once,
  * never after the answer: an answer that comes while cancelled runs waits for its end.  So cancelled must not take a
- * lock that is held where the call is answered.  It may answer the call itself. */
+ * lock that is held where the call is answered.  It may answer the call itself.  NULL takes an
+ * earlier wish back. */
 void xp_grpc_call_on_cancel(xp_grpc_call *call, void (*cancelled)(void *context), void *context);
 
 /* Nanoseconds until the client's deadline, 0 if it has passed; INT64_MAX if it has none. */

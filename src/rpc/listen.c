@@ -161,7 +161,7 @@ static xp_status listen_on(xp_grpc_server *server, const char *address, xp_error
   struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found;
   if (getaddrinfo(address, NULL, &hints, &found) != 0) {
     return xp_fail(err, XP_ERR_USAGE,
-                   "\"%.100s\" is no numeric address.  Write 127.0.0.1 or ::1 for this machine, 0.0.0.0 or :: for all "
+                   "\"%.100s\" is no numeric address. Write 127.0.0.1 or ::1 for this machine, 0.0.0.0 or :: for all "
                    "networks.",
                    address);
   }

@@ -12,17 +12,15 @@
 #include "rpc/headers.h"
 #include "rpc/monotonic.h"
 
-#define LEN(array) (sizeof(array) / sizeof(array)[0])
-
 static nghttp2_nv header(const char *name, const char *value)
 {
   return (nghttp2_nv){(uint8_t *)name, (uint8_t *)value, strlen(name), strlen(value), NGHTTP2_NV_FLAG_NONE};
 }
 
 /* The headers of a status; returns how many they are. */
-static size_t status_headers(nghttp2_nv *nva, int code, char number[12], const char *coded)
+static size_t status_headers(nghttp2_nv *nva, xp_grpc_code code, char number[12], const char *coded)
 {
-  snprintf(number, 12, "%d", code);
+  snprintf(number, 12, "%d", (int)code);
   nva[0] = header("grpc-status", number);
   nva[1] = header("grpc-message", coded);
   return coded[0] != '\0' ? 2 : 1;
@@ -50,7 +48,7 @@ static void answered(xp_grpc_stream *stream, int rc)
   xp_grpc_server_alarm(server, xp_add_saturating(stream->progress_ns, server->options.patience.stall_ns));
 }
 
-static void send_status(xp_grpc_stream *stream, int code, const char *message)
+static void send_status(xp_grpc_stream *stream, xp_grpc_code code, const char *message)
 {
   char number[12], coded[XP_GRPC_MESSAGE_CODED_ROOM];
   xp_grpc_message_encode(xp_str_c(message), coded);
@@ -83,7 +81,8 @@ void xp_grpc_stream_refuse(xp_grpc_stream *stream, const char *http_status)
   nghttp2_nv nva[] = {header(":status", http_status), header("allow", "POST"),
                       header("grpc-status", "13"), /* for clients of gRPC behind a bad proxy */
                       header("grpc-message", "This port speaks gRPC: POST with content-type application/grpc.")};
-  answered(stream, nghttp2_submit_response(stream->connection->session, stream->id, nva, LEN(nva), NULL));
+  answered(stream,
+           nghttp2_submit_response(stream->connection->session, stream->id, nva, sizeof nva / sizeof nva[0], NULL));
 }
 
 /* ---------------------------------------------------------------- message */
@@ -147,5 +146,6 @@ void xp_grpc_stream_answer(xp_grpc_stream *stream, xp_grpc_answer_box *answer)
   nghttp2_nv nva[] = {header(":status", "200"), header("content-type", "application/grpc"),
                       header("grpc-accept-encoding", "identity")};
   nghttp2_data_provider provider = {.source.ptr = stream, .read_callback = read_body};
-  answered(stream, nghttp2_submit_response(stream->connection->session, stream->id, nva, LEN(nva), &provider));
+  answered(stream, nghttp2_submit_response(stream->connection->session, stream->id, nva, sizeof nva / sizeof nva[0],
+                                           &provider));
 }

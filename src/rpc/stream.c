@@ -187,7 +187,7 @@ static void begin_message(xp_grpc_stream *stream)
 static void take_part(xp_grpc_stream *stream, xp_str part)
 {
   if (!reserve(stream, part.len)) {
-    xp_grpc_stream_fail(stream, XP_GRPC_RESOURCE_EXHAUSTED, "There is no memory for the request.  Try again later.");
+    xp_grpc_stream_fail(stream, XP_GRPC_RESOURCE_EXHAUSTED, "There is no memory for the request. Try again later.");
     return;
   }
   memcpy(stream->request + stream->request_len, part.ptr, part.len);
@@ -224,7 +224,7 @@ void xp_grpc_stream_request_end(xp_grpc_stream *stream)
   xp_grpc_server *server = server_of(stream);
   stream->call = xp_grpc_call_create(server->mailbox, stream, stream->deadline_ns);
   if (stream->call == NULL) {
-    xp_grpc_stream_fail(stream, XP_GRPC_RESOURCE_EXHAUSTED, "There is no memory for the call.  Try again later.");
+    xp_grpc_stream_fail(stream, XP_GRPC_RESOURCE_EXHAUSTED, "There is no memory for the call. Try again later.");
     return;
   }
   stream->method->begin(server->options.context, stream->call, xp_str_from(stream->request, stream->request_len));

@@ -1,6 +1,6 @@
 /* A recorded thread whose line no plugin wrote to goes into the capture as it is read: its events are made when
  * somebody reads them.  Where a plugin wrote events of the same thread (it shares the thread's id), the two are sorted
- * into one line in memory.
+ * into one line in memory.  Only the ranges of NVTX stay on lines of their own.
  *
  * Upstream: post_process_single_host_xplane.cc.  Lines are sorted by name, as there.
  */
@@ -12,10 +12,12 @@
 #include "session/host_events.h"
 #include "session/plane_merge.h"
 
+#define RANGES "/host:NVTX-CUPTI"
+
 bool xp_is_host_plane(xp_str name)
 {
-  static const char *const names[] = {"/host:CPU", "/host:TPU-runtime", "/host:CUPTI", "/host:python-tracer",
-                                      "/host:ROCTRACER"};
+  static const char *const names[] = {"/host:CPU",           "/host:TPU-runtime", "/host:CUPTI",
+                                      "/host:python-tracer", "/host:ROCTRACER",   RANGES};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (xp_str_is(name, names[i])) {
       return true;
@@ -58,14 +60,14 @@ typedef struct {
 static void add_recorded(void *context, int64_t start_ps, int64_t dur_ps, xp_str message)
 {
   visitor *v = context;
-  xp_plane_merge_event(&v->plane->merge, v->line, start_ps, dur_ps, message);
+  xp_merged_lines_add(&v->plane->merge.lines, v->line, start_ps, dur_ps, message);
 }
 
 static xp_merged_line *merged_line_of(plane *p, int64_t tid)
 {
-  for (size_t i = 0; i < p->merge.line_count; i++) {
-    if (p->merge.lines[i].id == tid) {
-      return &p->merge.lines[i];
+  for (size_t i = 0; i < p->merge.lines.count; i++) {
+    if (p->merge.lines.lines[i].id == tid) {
+      return &p->merge.lines.lines[i];
     }
   }
   return NULL;
@@ -110,8 +112,8 @@ static void write_recorded(plane *p, const plane_line *line)
 
 static void write_lines(plane *p)
 {
-  for (size_t i = 0; i < p->merge.line_count; i++) {
-    xp_merged_line *line = &p->merge.lines[i];
+  for (size_t i = 0; i < p->merge.lines.count; i++) {
+    xp_merged_line *line = &p->merge.lines.lines[i];
     p->lines[p->line_count++] = (plane_line){line->name, line->id, line, NULL};
   }
   if (p->line_count > 0) {
@@ -119,22 +121,47 @@ static void write_lines(plane *p)
   }
   for (size_t i = 0; i < p->line_count; i++) {
     if (p->lines[i].merged != NULL) {
-      xp_merged_line_write(&p->merge, p->lines[i].merged, &p->body);
+      xp_merged_line_write(&p->merge.lines, p->lines[i].merged, &p->body);
     } else {
       write_recorded(p, &p->lines[i]);
     }
   }
 }
 
+/* Lines of ranges stand beside those of their threads. */
+static bool is_apart(xp_str message)
+{
+  return xp_str_is(xp_plane_message_name(message), RANGES);
+}
+
+static void add_planes(plane *p, const xp_str *planes, size_t count, bool *damaged, bool apart)
+{
+  for (size_t i = 0; i < count; i++) {
+    if (is_apart(planes[i]) == apart) {
+      damaged[i] = !xp_plane_merge_add(&p->merge, planes[i]);
+    }
+  }
+}
+
+static void keep_apart(plane *p, size_t threads)
+{
+  int64_t *ids = xp_arena_array(p->body.arena, threads, sizeof *ids);
+  for (size_t i = 0; ids != NULL && i < threads; i++) {
+    ids[i] = p->recording->threads[i].tid;
+  }
+  p->body.failed |= ids == NULL;
+  xp_merged_lines_keep_apart(&p->merge.lines, ids, ids != NULL ? threads : 0);
+}
+
 /* All planes first, then the recorded threads, which may join lines of theirs. */
 static void collect(plane *p, const xp_str *planes, size_t count, bool *damaged)
 {
-  for (size_t i = 0; i < count; i++) {
-    damaged[i] = !xp_plane_merge_add(&p->merge, planes[i]);
-  }
   size_t threads = p->recording != NULL ? p->recording->thread_count : 0;
-  p->lines = xp_arena_array(p->body.arena, threads + p->merge.line_count, sizeof *p->lines);
-  p->body.failed |= p->lines == NULL || p->merge.failed;
+  add_planes(p, planes, count, damaged, false);
+  keep_apart(p, threads);
+  add_planes(p, planes, count, damaged, true);
+  p->lines = xp_arena_array(p->body.arena, threads + p->merge.lines.count, sizeof *p->lines);
+  p->body.failed |= p->lines == NULL || p->merge.failed || p->merge.lines.failed;
   for (size_t i = 0; i < threads && !p->body.failed; i++) {
     if (p->recording->threads[i].count > 0) {
       add_thread(p, i);
@@ -156,7 +183,7 @@ static void write_plane(plane *p, xp_rope *space, xp_str name, const xp_str *pla
     xp_plane_writer_uint(p->merge.tables, xp_plane_writer_stat(p->merge.tables, xp_str_c("dropped_events")),
                          p->recording->dropped);
   }
-  p->body.failed |= !xp_plane_writer_tables(p->merge.tables, &tables) || p->merge.failed;
+  p->body.failed |= !xp_plane_writer_tables(p->merge.tables, &tables) || p->merge.failed || p->merge.lines.failed;
   xp_rope_records(&p->body, &tables);
   xp_rope_nest(space, 1, &p->body);
 }
@@ -164,7 +191,8 @@ static void write_plane(plane *p, xp_rope *space, xp_str name, const xp_str *pla
 static void append(xp_rope *space, xp_str name, const xp_recording *recording, const xp_str *planes, size_t plane_count,
                    bool *damaged, const xp_plane_frame *frame)
 {
-  plane p = {.recording = recording, .merge = {.arena = space->arena, .frame = *frame}};
+  plane p = {.recording = recording,
+             .merge = {.arena = space->arena, .lines = {.arena = space->arena}, .frame = *frame}};
   p.merge.tables = xp_plane_writer_create(name, 0);
   p.names = xp_arena_alloc(space->arena, sizeof *p.names);
   xp_rope_init(&p.body, space->arena);

@@ -69,9 +69,10 @@ static bool read_line(xp_str message, line_parts *line, xp_arena *arena)
   return r.status == XP_WIRE_OK;
 }
 
-/* Copies the events of a line (which could be read) in their order. */
+/* Copies the events of a line (which could be read) in their order, into one piece that has room for the whole line. */
 static void put_sorted(xp_rope *rope, xp_str message, xp_arena *scratch)
 {
+  enum { SLACK = 32 }; /* that the writer wants behind the last record */
   xp_event_rows events = {0};
   xp_event_row row;
   xp_wire_field f;
@@ -80,12 +81,16 @@ static void put_sorted(xp_rope *rope, xp_str message, xp_arena *scratch)
       rope->failed |= !xp_event_row_read(f.bytes, &row) || !xp_event_rows_add(&events, scratch, row);
     }
   }
-  rope->failed |= !xp_event_rows_sort(&events, scratch);
-  xp_wire_writer records = {0};
-  for (size_t i = 0; i < events.count && !rope->failed; i++) {
+  uint8_t *room = xp_arena_alloc(rope->arena, message.len + SLACK);
+  if (room == NULL || !xp_event_rows_sort(&events, scratch)) {
+    rope->failed = true;
+    return;
+  }
+  xp_wire_writer records = {.data = room, .capacity = message.len + SLACK};
+  for (size_t i = 0; i < events.count; i++) {
     xp_wire_put_bytes(&records, 4, events.rows[i].message);
   }
-  xp_rope_records(rope, &records);
+  xp_rope_borrow(rope, xp_str_from((const char *)records.data, records.len));
 }
 
 static bool copy_line(xp_rope *plane, xp_str message, const xp_plane_frame *frame, xp_arena *scratch)

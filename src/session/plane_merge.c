@@ -156,38 +156,13 @@ static bool add_event_details(translation *t, xp_str entry)
 
 /* ---- lines */
 
-xp_merged_line *xp_plane_merge_line(xp_plane_merge *m, int64_t id)
-{
-  for (size_t i = 0; i < m->line_count; i++) {
-    if (m->lines[i].id == id) {
-      return &m->lines[i];
-    }
-  }
-  xp_merged_line *lines = xp_arena_grow(m->arena, m->lines, m->line_count, &m->line_capacity, sizeof *lines);
-  if (lines == NULL) {
-    m->failed = true;
-    return NULL;
-  }
-  m->lines = lines;
-  lines[m->line_count] = (xp_merged_line){.id = id, .base_ns = INT64_MAX};
-  return &lines[m->line_count++];
-}
-
-void xp_plane_merge_event(xp_plane_merge *m, xp_merged_line *line, int64_t offset_ps, int64_t dur_ps, xp_str message)
-{
-  xp_str copy = xp_arena_copy(m->arena, message);
-  xp_event_row row = {offset_ps, dur_ps, copy};
-  m->failed |= copy.ptr == NULL || !xp_event_rows_add(&line->events, m->arena, row);
-}
-
-static bool add_event(translation *t, xp_merged_line *line, int64_t base_ns, xp_str event)
+static bool add_event(translation *t, xp_merged_line *line, int64_t base_ps, xp_str event)
 {
   xp_wire_writer *to = &t->event;
   xp_event_row row;
   xp_wire_field f;
   int64_t id = 0, start_ps;
-  if (!xp_event_row_read(event, &row) || __builtin_mul_overflow(base_ns, (int64_t)1000, &start_ps) ||
-      __builtin_add_overflow(start_ps, row.offset_ps, &start_ps)) {
+  if (!xp_event_row_read(event, &row) || __builtin_add_overflow(base_ps, row.offset_ps, &start_ps)) {
     return false;
   }
   for (xp_wire_reader r = xp_wire_open(event); xp_wire_next(&r, &f);) {
@@ -203,7 +178,7 @@ static bool add_event(translation *t, xp_merged_line *line, int64_t base_ns, xp_
     }
   }
   t->merge->failed |= to->failed;
-  xp_plane_merge_event(t->merge, line, start_ps, row.dur_ps, xp_str_from((const char *)to->data, to->len));
+  xp_merged_lines_add(&t->merge->lines, line, start_ps, row.dur_ps, xp_str_from((const char *)to->data, to->len));
   return true;
 }
 
@@ -250,7 +225,11 @@ static void join_heads(xp_plane_merge *m, xp_merged_line *line, const xp_merged_
 static bool add_line(translation *t, xp_str message)
 {
   xp_merged_line head = read_line_head(message, &t->merge->frame);
-  xp_merged_line *line = xp_plane_merge_line(t->merge, head.id);
+  int64_t base_ps;
+  if (__builtin_mul_overflow(head.base_ns, (int64_t)1000, &base_ps)) {
+    return false;
+  }
+  xp_merged_line *line = xp_merged_lines_get(&t->merge->lines, head.id);
   xp_wire_field f;
   bool is_good = line != NULL;
   if (is_good) {
@@ -259,7 +238,7 @@ static bool add_line(translation *t, xp_str message)
   xp_wire_reader r = xp_wire_open(message);
   while (is_good && xp_wire_next(&r, &f)) {
     if (f.number == 4 && f.type == XP_WIRE_BYTES) {
-      is_good = add_event(t, line, head.base_ns, f.bytes);
+      is_good = add_event(t, line, base_ps, f.bytes);
     }
   }
   return is_good && r.status == XP_WIRE_OK;
@@ -335,61 +314,4 @@ void xp_plane_merge_stats(xp_plane_merge *m)
   if (!has_process) {
     xp_plane_writer_int(m->tables, process, m->frame.process_id);
   }
-}
-
-/* ---- writing */
-
-/* True if num_occurrences is left to read: such an event has no offset, the two are a oneof. */
-static bool is_count(xp_wire_reader r)
-{
-  xp_wire_field f;
-  bool found = false;
-  while (!found && xp_wire_next(&r, &f)) {
-    found = f.number == 5 && f.type == XP_WIRE_VARINT;
-  }
-  return found;
-}
-
-/* The message begins with the metadata id; the offset goes behind it, where upstream writes it. */
-static void put_event(xp_wire_writer *to, const xp_event_row *row, int64_t base_ps, xp_wire_writer *scratch)
-{
-  xp_wire_reader r = xp_wire_open(row->message);
-  xp_wire_field id = {0};
-  xp_wire_next(&r, &id);
-  scratch->len = 0;
-  xp_wire_put_varint(scratch, 1, id.value);
-  if (!is_count(r)) {
-    xp_wire_put_varint(scratch, 2, (uint64_t)(row->offset_ps - base_ps));
-  }
-  xp_wire_writer rest = {.data = (uint8_t *)(uintptr_t)r.pos, .len = (size_t)(r.end - r.pos)};
-  xp_wire_put_raw(scratch, &rest);
-  xp_wire_put_message(to, 4, scratch);
-}
-
-static void put_number(xp_wire_writer *to, uint32_t field, int64_t value)
-{
-  if (value != 0) {
-    xp_wire_put_varint(to, field, (uint64_t)value);
-  }
-}
-
-void xp_merged_line_write(xp_plane_merge *m, xp_merged_line *line, xp_rope *plane)
-{
-  m->failed |= !xp_event_rows_sort(&line->events, m->arena);
-  xp_wire_writer message = {0}, scratch = {0};
-  int64_t base_ns = line->base_ns == INT64_MAX ? 0 : line->base_ns;
-  put_number(&message, 1, line->id);
-  xp_wire_put_bytes(&message, 2, line->name);
-  put_number(&message, 3, base_ns);
-  for (size_t i = 0; i < line->events.count && !m->failed; i++) {
-    put_event(&message, &line->events.rows[i], base_ns * 1000, &scratch);
-  }
-  put_number(&message, 9, line->dur_ps);
-  put_number(&message, 10, line->display_id);
-  xp_wire_put_bytes(&message, 11, line->display_name);
-  xp_wire_writer_free(&scratch);
-  xp_rope body;
-  xp_rope_init(&body, plane->arena);
-  xp_rope_records(&body, &message);
-  xp_rope_nest(plane, 3, &body);
 }

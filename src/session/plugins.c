@@ -103,9 +103,14 @@ void xp_plugins_collect(xp_profile *profile)
   for (size_t i = 0; i < profile->plugin_count; i++) {
     if (xp_plugin_session_stop(profile->plugins[i].session, &err) != XP_OK) {
       xp_profile_add_error(profile, err.text);
+      xp_plugin_session_free(profile->plugins[i].session); /* nothing can be collected from it */
+      profile->plugins[i].session = NULL;
     }
   }
   for (size_t i = 0; i < profile->plugin_count; i++) {
+    if (profile->plugins[i].session == NULL) {
+      continue;
+    }
     if (xp_plugin_session_collect(profile->plugins[i].session, &profile->plugins[i].xspace, &err) != XP_OK) {
       profile->plugins[i].xspace = xp_str_from(NULL, 0);
       xp_profile_add_error(profile, err.text);

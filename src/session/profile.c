@@ -38,11 +38,14 @@ void xp_profile_free(xp_profile *p)
 void xp_profile_add_error(xp_profile *p, const char *text)
 {
   xp_str *errors = xp_arena_grow(p->arena, p->errors, p->error_count, &p->error_capacity, sizeof *errors);
-  xp_str copy = xp_arena_copy(p->arena, xp_utf8_clean(xp_str_c(text), p->arena));
-  if (errors != NULL && copy.ptr != NULL) {
-    p->errors = errors;
-    errors[p->error_count++] = copy;
+  xp_str clean = xp_utf8_clean(xp_str_c(text), p->arena);
+  xp_str copy = xp_arena_copy(p->arena, clean);
+  if (errors == NULL || clean.ptr == NULL || copy.ptr == NULL) {
+    p->lost_error = true;
+    return;
   }
+  p->errors = errors;
+  errors[p->error_count++] = copy;
 }
 
 uint64_t xp_profile_dropped(const xp_profile *p)
@@ -104,7 +107,7 @@ const xp_rope *xp_profile_space(xp_profile *p, xp_error *err)
     xp_arena_destroy(scratch);
     p->is_laid_out = true;
   }
-  bool failed = p->space.failed;
+  bool failed = p->space.failed || p->lost_error;
   pthread_mutex_unlock(&p->layout_lock);
   if (failed) {
     xp_fail(err, XP_ERR_MEMORY, "No memory for the capture of this session: capture a shorter time");

@@ -24,6 +24,7 @@ struct xp_profile {
   xp_str options; /* serialized ProfileOptions; in the arena */
   xp_str *errors; /* sentences about plugins that failed; in the arena */
   size_t error_count, error_capacity;
+  bool lost_error; /* memory ran out for one of them: the profile cannot tell the truth any more */
   int64_t start_unix_ns, stop_unix_ns;
   pthread_mutex_t layout_lock;
   bool is_laid_out;
@@ -33,7 +34,7 @@ struct xp_profile {
 /* An empty profile; NULL when memory is out. */
 xp_profile *xp_profile_create(void);
 
-/* Keeps a sentence for XSpace.errors (copied). */
+/* Keeps a sentence for XSpace.errors (copied).  Without memory for it there will be no XSpace. */
 void xp_profile_add_error(xp_profile *profile, const char *text);
 
 /* Lays the XSpace out in profile->space; scratch for the time of the call.  Called once, by xp_profile_space. */

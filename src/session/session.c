@@ -180,6 +180,9 @@ xp_status xp_session_begin(xp_session *s, const xp_profile_options *options, con
   xp_programs_keep_dropped();
   s->profile->start_unix_ns = wall_clock_ns();
   xp_plugins_start(s->profile, keep_options(s->profile, options));
+  if (options->raise_error_on_start_failure && s->profile->error_count > 0) {
+    return xp_fail(err, XP_ERR_PEER, "%.*s", XP_STR_ARG(s->profile->errors[0]));
+  }
   return start_recorder(s, options, buffers, err);
 }
 

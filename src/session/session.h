@@ -20,7 +20,9 @@ typedef struct {
   uint64_t buffer_limit_bytes;
 } xp_session_buffers;
 
-/* Starts plugins and recorder.  options: as sent (borrowed for the call).  Once for each claim. */
+/* Starts plugins and recorder.  options: borrowed for the call.  Once for each claim.  XP_ERR_PEER with what a plugin
+ * said if it fails and the options want that told (raise_error_on_start_failure); after an error discard the session.
+ */
 xp_status xp_session_begin(xp_session *session, const xp_profile_options *options, const xp_session_buffers *buffers,
                            xp_error *err);
 

@@ -11,8 +11,9 @@ static volatile uint64_t sink; /* keeps reads from being optimised away */
 
 static void touch(xp_str s)
 {
-  for (size_t i = 0; i < s.len; i++)
+  for (size_t i = 0; i < s.len; i++) {
     sink += (uint8_t)s.ptr[i];
+  }
 }
 
 static void read_stats(xp_stats stats)
@@ -30,12 +31,14 @@ static void read_line(const xp_line *line)
   touch(line->name);
   xp_event_cursor cursor = xp_event_cursor_open(line);
   for (size_t i = 0; i < line->count; i++) {
-    if (i > 0 && line->start_ps[i] < line->start_ps[i - 1])
+    if (i > 0 && line->start_ps[i] < line->start_ps[i - 1]) {
       abort();
+    }
     sink += (uint64_t)line->start_ps[i] + (uint64_t)xp_event_end(line, i);
     touch(xp_event_name(line, i));
-    if (line->meta[i] & XP_EVENT_HAS_STATS)
+    if (line->meta[i] & XP_EVENT_HAS_STATS) {
       read_stats(xp_event_stats(&cursor, i));
+    }
   }
   if (line->count > 1) {
     read_stats(xp_event_stats(&cursor, line->count / 2)); /* backwards */
@@ -50,8 +53,9 @@ static void read_plane(const xp_plane *plane)
     touch(plane->event_meta[i].name);
     read_stats(xp_meta_stats(plane, &plane->event_meta[i]));
   }
-  for (size_t i = 0; i < plane->line_count; i++)
+  for (size_t i = 0; i < plane->line_count; i++) {
     read_line(&plane->lines[i]);
+  }
 }
 
 static void read_programs(const xp_host *host, xp_arena *arena)
@@ -71,13 +75,15 @@ static void sum_names(xp_str bytes, xp_arena *arena)
   xp_load_options options = {.threads = 1, .no_events = true};
   xp_capture *capture;
   xp_error err;
-  if (xp_capture_load_memory(bytes, "fuzz", &options, &capture, &err) != XP_OK)
+  if (xp_capture_load_memory(bytes, "fuzz", &options, &capture, &err) != XP_OK) {
     return;
+  }
   xp_name_total *rows;
   size_t count;
   xp_aggregate_by_name(capture, NULL, NULL, 1, arena, &rows, &count);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     touch(rows[i].name);
+  }
   xp_capture_free(capture);
 }
 
@@ -95,8 +101,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   xp_error err;
   if (xp_capture_load_memory(bytes, "fuzz", &options, &capture, &err) == XP_OK) {
     for (size_t h = 0; h < capture->host_count; h++) {
-      for (size_t p = 0; p < capture->hosts[h].plane_count; p++)
+      for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
         read_plane(&capture->hosts[h].planes[p]);
+      }
       read_programs(&capture->hosts[h], arena);
     }
   } else if (capture || err.text[0] == '\0') {

@@ -19,12 +19,9 @@ int work(int value)
   const xp_step_barrier barrier = {wait, 0};
   xp_set_scope_hook(&hook);
   xp_set_step_barrier(&barrier);
-  XP_STEP("step", value)
-  {
-    XP_TRACE("trace", XP_INT("i", value), XP_UINT("u", 1), XP_DOUBLE("d", 0.5), XP_BOOL("b", 1), XP_TEXT("t", "x"))
-    {
-      XP_REGION("region", XP_FLOW_OUT(xp_flow_new()))
-      {
+  XP_STEP("step", value) {
+    XP_TRACE("trace", XP_INT("i", value), XP_UINT("u", 1), XP_DOUBLE("d", 0.5), XP_BOOL("b", 1), XP_TEXT("t", "x")) {
+      XP_REGION("region", XP_FLOW_OUT(xp_flow_new())) {
         value++;
       }
     }

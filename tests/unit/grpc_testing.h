@@ -51,6 +51,16 @@ static inline void await(const atomic_int *counter, int value)
   assert_true(atomic_load(counter) >= value);
 }
 
+/* Some machines have no IPv6. */
+static inline bool has_ipv6(void)
+{
+  struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool has = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+  close(fd);
+  return has;
+}
+
 /* Descriptors of this process. */
 static inline int count_fds(void)
 {
@@ -93,6 +103,10 @@ static inline void big_end(void *context)
 static inline void reply_big(xp_grpc_call *call, uint64_t total, uint64_t fails_at)
 {
   big_body *b = calloc(1, sizeof *b);
+  if (b == NULL) {
+    xp_grpc_fail(call, XP_GRPC_RESOURCE_EXHAUSTED, "no memory");
+    return;
+  }
   b->fails_at = fails_at;
   atomic_fetch_add(&bench.bodies_open, 1);
   xp_grpc_reply(call, &(xp_grpc_body){total, big_read, big_end, b});
@@ -136,16 +150,21 @@ static inline void count_cancelled(void *context)
   atomic_fetch_add(&bench.cancelled, 1);
 }
 
-static inline void begin_keep(void *context, xp_grpc_call *call, xp_str request)
+static inline void begin_quiet(void *context, xp_grpc_call *call, xp_str request)
 {
   (void)context, (void)request;
-  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
   int i = atomic_load(&bench.kept_count);
   if (i == MOST_KEPT) {
     abort(); /* no assert of cmocka here: this is the server's thread */
   }
   atomic_store(&bench.kept[i], call);
   atomic_store(&bench.kept_count, i + 1);
+}
+
+static inline void begin_keep(void *context, xp_grpc_call *call, xp_str request)
+{
+  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
+  begin_quiet(context, call, request);
 }
 
 /* Waits for the kept call number i and takes it. */
@@ -156,8 +175,8 @@ static inline xp_grpc_call *take_kept(int i)
 }
 
 static const xp_grpc_method METHODS[] = {
-    {"/t/Echo", begin_echo}, {"/t/Big", begin_big},       {"/t/Fail", begin_fail},
-    {"/t/Keep", begin_keep}, {"/t/Broken", begin_broken},
+    {"/t/Echo", begin_echo}, {"/t/Big", begin_big},     {"/t/Fail", begin_fail},
+    {"/t/Keep", begin_keep}, {"/t/Quiet", begin_quiet}, {"/t/Broken", begin_broken},
 };
 
 static inline xp_grpc_server_options server_options(void)
@@ -254,6 +273,33 @@ static inline void assert_status(const xp_grpc_answer *answer, xp_grpc_code code
   assert_end(answer, XP_GRPC_END_STATUS);
   assert_int_equal(answer->code, code);
   assert_string_equal(answer->message, message);
+}
+
+/* A call on a thread of its own. */
+typedef struct {
+  pthread_t thread;
+  xp_grpc_request request;
+  reply_check reply;
+  xp_grpc_answer answer;
+} caller;
+
+static inline void *make_call(void *argument)
+{
+  caller *c = argument;
+  xp_grpc_unary(&c->request, &c->answer);
+  return NULL;
+}
+
+/* Starts the call that the request describes; `reply` may be set before. */
+static inline void start_caller(caller *c)
+{
+  assert_int_equal(pthread_create(&c->thread, NULL, make_call, c), 0);
+}
+
+static inline void begin_call(caller *c, const char *path, const char *text)
+{
+  c->request = request_of(path, xp_str_c(text), &c->reply);
+  start_caller(c);
 }
 
 /* ---------------------------------------------------------------- raw sockets */

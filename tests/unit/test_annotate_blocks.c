@@ -41,10 +41,8 @@ static void break_leaves_the_block(void **state)
   (void)state;
   int reached = 0;
   for (int i = 0; i < 2; i++) {
-    XP_STEP("s", i)
-    {
-      XP_REGION("r")
-      {
+    XP_STEP("s", i) {
+      XP_REGION("r") {
         if (i >= 0) {
           break;
         }
@@ -63,8 +61,7 @@ static void continue_leaves_the_block(void **state)
   (void)state;
   int reached = 0;
   for (int i = 0; i < 3; i++) {
-    XP_TRACE("t")
-    {
+    XP_TRACE("t") {
       if (i == 1) {
         continue;
       }
@@ -79,12 +76,9 @@ static void continue_leaves_the_block(void **state)
 static void goto_leaves_all_blocks(void **state)
 {
   (void)state;
-  XP_STEP("s", 1)
-  {
-    XP_TRACE("t")
-    {
-      XP_REGION("r")
-      {
+  XP_STEP("s", 1) {
+    XP_TRACE("t") {
+      XP_REGION("r") {
         goto out;
       }
     }
@@ -97,10 +91,8 @@ out:
 
 static int return_from_blocks(int value)
 {
-  XP_STEP("s", value)
-  {
-    XP_TRACE("t", XP_INT("value", value))
-    {
+  XP_STEP("s", value) {
+    XP_TRACE("t", XP_INT("value", value)) {
       return value + (int)xp_scope_depth();
     }
   }
@@ -118,7 +110,13 @@ static void return_leaves_all_blocks_after_its_value_is_known(void **state)
 static void nested_blocks_on_one_line_have_variables_of_their_own(void **state)
 {
   (void)state;
-  XP_TRACE("a") XP_TRACE("b") XP_REGION("c") assert_int_equal(xp_scope_depth(), 2);
+  XP_TRACE("a") {
+    XP_TRACE("b") {
+      XP_REGION("c") {
+        assert_int_equal(xp_scope_depth(), 2);
+      }
+    }
+  }
   check_closed("a,b,c");
 }
 
@@ -126,16 +124,13 @@ static void the_body_runs_once(void **state)
 {
   (void)state;
   int runs = 0;
-  XP_TRACE("t")
-  {
+  XP_TRACE("t") {
     runs++;
   }
-  XP_STEP("s", 1)
-  {
+  XP_STEP("s", 1) {
     runs++;
   }
-  XP_REGION("r")
-  {
+  XP_REGION("r") {
     runs++;
   }
   assert_int_equal(runs, 3);

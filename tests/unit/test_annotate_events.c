@@ -26,17 +26,13 @@ static void events_come_by_their_start_with_outer_ones_first(void **state)
 {
   (void)state;
   start(1, false, MIB);
-  XP_STEP("step", 7)
-  {
-    XP_TRACE("a")
-    {
-      XP_REGION("b")
-      {
+  XP_STEP("step", 7) {
+    XP_TRACE("a") {
+      XP_REGION("b") {
       }
     }
     xp_instant(1, "i", NULL, 0);
-    XP_TRACE("c")
-    {
+    XP_TRACE("c") {
     }
   }
   xp_recording *recording = stop();
@@ -56,8 +52,7 @@ static void a_step_has_its_mark_and_its_number(void **state)
 {
   (void)state;
   start(1, false, MIB);
-  XP_STEP("train", 41)
-  {
+  XP_STEP("train", 41) {
   }
   end(xp_step_begin_copy("eval...", 4, -3));
   xp_recording *recording = stop();
@@ -83,8 +78,7 @@ static void arguments_keep_type_and_value(void **state)
   char text[] = "changes";
   start(1, false, MIB);
   XP_TRACE("t", XP_INT("i", INT64_MIN), XP_UINT("u", UINT64_MAX), XP_DOUBLE("d", -0.5), XP_BOOL("b", true),
-           XP_TEXT("s", "literal"), xp_arg_str_copy("c", text, 6))
-  {
+           XP_TEXT("s", "literal"), xp_arg_str_copy("c", text, 6)) {
     text[0] = 'X';
   }
   xp_recording *recording = stop();
@@ -240,8 +234,7 @@ static void a_region_takes_arguments(void **state)
 {
   (void)state;
   start(1, false, MIB);
-  XP_REGION("r", XP_INT("k", 5))
-  {
+  XP_REGION("r", XP_INT("k", 5)) {
   }
   xp_arg arg = xp_arg_uint("bytes", 4096);
   xp_region_end(xp_region_begin_args(1, "copy", &arg, 1));
@@ -262,13 +255,11 @@ static void past_events_are_put_where_they_began(void **state)
   start(1, false, MIB);
   uint64_t before = xp_clock_ticks();
   sleep_ms(1);
-  XP_TRACE("a")
-  {
+  XP_TRACE("a") {
     sleep_ms(1);
   }
   uint64_t between = xp_clock_ticks();
-  XP_TRACE("b")
-  {
+  XP_TRACE("b") {
     sleep_ms(1);
   }
   uint64_t after = xp_clock_ticks();
@@ -298,8 +289,7 @@ static void past_events_are_held_to_the_session_and_the_present(void **state)
   xp_record(1, "over before", long_ago, ago, NULL, 0);
   xp_record(1, "into it", ago, xp_clock_ticks(), NULL, 0);
   xp_record(1, "future", xp_clock_ticks(), UINT64_MAX, NULL, 0);
-  XP_TRACE("next")
-  {
+  XP_TRACE("next") {
   }
   xp_recording *recording = stop();
   events list = events_of(recording, 0);
@@ -321,8 +311,7 @@ static void levels_above_that_of_the_session_are_not_recorded(void **state)
     xp_instant(XP_LEVEL_INFO, "2", NULL, 0);
     uint64_t now = xp_clock_ticks();
     xp_record(XP_LEVEL_VERBOSE, "3", now, now, NULL, 0);
-    XP_TRACE("trace")
-    {
+    XP_TRACE("trace") {
     }
     assert_true(xp_is_recording(level));
     assert_false(xp_is_recording(level + 1));
@@ -341,11 +330,9 @@ static void flows_have_ids_of_their_own(void **state)
   start(1, false, MIB);
   uint64_t id = xp_flow_new();
   assert_true(xp_flow_new() != id);
-  XP_REGION("give", XP_FLOW_OUT(id))
-  {
+  XP_REGION("give", XP_FLOW_OUT(id)) {
   }
-  XP_REGION("take", XP_FLOW_IN(id))
-  {
+  XP_REGION("take", XP_FLOW_IN(id)) {
   }
   xp_recording *recording = stop();
   events list = events_of(recording, 0);
@@ -365,8 +352,7 @@ static void a_cursor_can_begin_again(void **state)
   (void)state;
   start(1, false, MIB);
   uint64_t now = xp_clock_ticks();
-  XP_TRACE("a")
-  {
+  XP_TRACE("a") {
   }
   xp_record(1, "early", now, now, NULL, 0);
   xp_recording *recording = stop();

@@ -27,10 +27,8 @@ static void *record_on_and_on(void *context)
 {
   uint64_t *count = context;
   while (!__atomic_load_n(&must_end, __ATOMIC_RELAXED)) {
-    XP_TRACE("t", XP_INT("k", 1))
-    {
-      XP_REGION("r")
-      {
+    XP_TRACE("t", XP_INT("k", 1)) {
+      XP_REGION("r") {
       }
     }
     ++*count;

@@ -99,8 +99,7 @@ static void *record_and_read(void *context)
   xp_error err = {0};
   xp_recording *recording;
   const xp_recorder_options options = {1, false, (uint64_t)4 * MIB};
-  XP_TRACE("open before")
-  {
+  XP_TRACE("open before") {
     out->status = xp_recorder_start(&options, &err);
     xp_trace trace = xp_trace_begin_copy("copied", 6, NULL, 0);
     xp_trace_add(trace, XP_INT("k", 1));

@@ -62,8 +62,7 @@ static void what_is_open_at_the_stop_is_unfinished(void **state)
   xp_trace outer = xp_step_begin("outer", 3);
   xp_trace inner = xp_trace_begin("inner");
   xp_region region = xp_region_begin(1, "region");
-  XP_TRACE("done")
-  {
+  XP_TRACE("done") {
   }
   sleep_ms(5);
   xp_recording *recording = stop();
@@ -92,14 +91,12 @@ static void what_was_open_before_begins_with_the_session(void **state)
   sleep_ms(2);
   start(1, false, MIB);
   sleep_ms(1);
-  XP_TRACE("within")
-  {
+  XP_TRACE("within") {
   }
   end(inner);
   sleep_ms(1);
   end(outer);
-  XP_TRACE("after")
-  {
+  XP_TRACE("after") {
   }
   xp_recording *recording = stop();
   events list = events_of(recording, 0);
@@ -127,8 +124,7 @@ static void *wait_in_a_trace(void *context)
   waiter *w = context;
   w->tid = syscall(SYS_gettid);
   prctl(PR_SET_NAME, "quiet one");
-  XP_STEP("waiting", 5)
-  {
+  XP_STEP("waiting", 5) {
     xp_trace trace = xp_trace_begin_copy("for the end", 7, NULL, 0);
     sem_post(&w->ready);
     sem_wait(&w->done);
@@ -146,8 +142,7 @@ static void a_thread_that_only_waits_has_its_open_traces(void **state)
   pthread_t id = begin_thread(wait_in_a_trace, &w);
   sem_wait(&w.ready);
   start(1, false, MIB);
-  XP_TRACE("main")
-  {
+  XP_TRACE("main") {
   }
   sleep_ms(3);
   xp_recording *recording = stop();
@@ -180,8 +175,7 @@ static xp_status wait_in_barrier(void *context, xp_error *err)
 static void *end_a_step(void *context)
 {
   (void)context;
-  XP_STEP("in its barrier", 1)
-  {
+  XP_STEP("in its barrier", 1) {
   }
   return NULL;
 }
@@ -249,8 +243,7 @@ static void ends_after_the_memory_is_gone_touch_nothing(void **state)
   xp_region_end(region);
   start(1, false, MIB); /* at other addresses, perhaps, or at the same */
   xp_region_end(region);
-  XP_TRACE("new")
-  {
+  XP_TRACE("new") {
   }
   xp_region_end(region);
   end(trace);
@@ -263,8 +256,7 @@ static void ends_after_the_memory_is_gone_touch_nothing(void **state)
 
 static void *end_region(void *context)
 {
-  XP_TRACE("other")
-  {
+  XP_TRACE("other") {
     xp_region_end(*(xp_region *)context);
   }
   return NULL;
@@ -291,8 +283,7 @@ static void recordings_can_be_kept_side_by_side(void **state)
   const char *names[] = {"one", "two", "three"};
   for (int i = 0; i < 3; i++) {
     start(1, false, MIB);
-    XP_TRACE(names[i])
-    {
+    XP_TRACE(names[i]) {
     }
     recordings[i] = stop();
   }
@@ -308,11 +299,9 @@ static void recordings_can_be_kept_side_by_side(void **state)
 static void nothing_is_recorded_without_a_session(void **state)
 {
   (void)state;
-  XP_TRACE("t", XP_INT("k", 1))
-  {
+  XP_TRACE("t", XP_INT("k", 1)) {
   }
-  XP_REGION("r")
-  {
+  XP_REGION("r") {
   }
   xp_instant(1, "i", NULL, 0);
   xp_record(1, "p", 1, 2, NULL, 0);
@@ -329,19 +318,15 @@ static void arguments_of_blocks_are_evaluated_while_a_session_records(void **sta
 {
   (void)state;
   int calls = 0;
-  XP_TRACE("t", XP_INT("calls", ++calls))
-  {
+  XP_TRACE("t", XP_INT("calls", ++calls)) {
   }
-  XP_REGION("r", XP_INT("calls", ++calls))
-  {
+  XP_REGION("r", XP_INT("calls", ++calls)) {
   }
   assert_int_equal(calls, 0);
   start(1, false, MIB);
-  XP_TRACE("t", XP_INT("calls", ++calls))
-  {
+  XP_TRACE("t", XP_INT("calls", ++calls)) {
   }
-  XP_REGION("r", XP_INT("calls", ++calls))
-  {
+  XP_REGION("r", XP_INT("calls", ++calls)) {
   }
   xp_recording_free(stop());
   assert_int_equal(calls, 2);

@@ -17,8 +17,7 @@ static void *record_under_a_name(void *context)
   named *n = context;
   n->tid = syscall(SYS_gettid);
   prctl(PR_SET_NAME, n->name);
-  XP_TRACE(n->name)
-  {
+  XP_TRACE(n->name) {
   }
   prctl(PR_SET_NAME, "later");
   return NULL;
@@ -82,12 +81,9 @@ static void *record_on_and_on(void *context)
   (void)context;
   char name[] = "copied";
   for (int i = 0; !atomic_load(&must_end); i++) {
-    XP_STEP("step", i)
-    {
-      XP_TRACE("trace", XP_INT("i", i))
-      {
-        XP_REGION("region")
-        {
+    XP_STEP("step", i) {
+      XP_TRACE("trace", XP_INT("i", i)) {
+        XP_REGION("region") {
           xp_instant(1, "instant", NULL, 0);
         }
       }
@@ -148,8 +144,7 @@ static void sessions_come_and_go_while_threads_record(void **state)
 
 static void *record_a_little(void *context)
 {
-  XP_TRACE("short")
-  {
+  XP_TRACE("short") {
     xp_instant(1, "i", NULL, 0);
   }
   return context;
@@ -215,8 +210,7 @@ static int look_as_child(xp_trace trace)
   if (xp_recorder_start(&options, NULL) != XP_OK) {
     return 3;
   }
-  XP_TRACE("child")
-  {
+  XP_TRACE("child") {
   }
   if (xp_recorder_stop(&recording, NULL) != XP_OK || recording->thread_count != 1) {
     return 4;
@@ -231,8 +225,7 @@ static int look_as_child(xp_trace trace)
 static void *fork_in_traces(void *context)
 {
   int *status = context;
-  XP_TRACE("parent")
-  {
+  XP_TRACE("parent") {
     xp_trace inner = xp_trace_begin("inner");
     fflush(NULL);
     pid_t child = fork();
@@ -252,7 +245,7 @@ static void a_child_has_no_session_but_its_open_traces(void **state)
   int status = -1;
   atomic_store(&must_end, false);
   id = begin_thread(record_on_and_on, NULL);
-  start(1, true, (uint64_t)8 * CHUNK);
+  start(1, true, (uint64_t)64 * MIB); /* enough for the thread that forks to record */
   run_in_thread(fork_in_traces, &status);
   assert_true(WIFEXITED(status));
   assert_int_equal(WEXITSTATUS(status), 0);
@@ -268,8 +261,7 @@ static void a_recording_of_the_parent_is_empty_in_the_child(void **state)
 {
   (void)state;
   start(1, false, MIB);
-  XP_TRACE("t")
-  {
+  XP_TRACE("t") {
   }
   xp_recording *recording = stop();
   fflush(NULL);
@@ -296,8 +288,7 @@ static void no_thread_is_left_after_a_stop(void **state)
   (void)state;
   int before = thread_count();
   start(1, false, (uint64_t)512 * MIB);
-  XP_TRACE("t")
-  {
+  XP_TRACE("t") {
   }
   xp_recording *recording = stop();
   int after = thread_count();

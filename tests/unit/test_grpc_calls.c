@@ -35,6 +35,9 @@ static void both_loopback_addresses_and_names_reach_the_server(void **state)
   (void)state;
   static const char *const HOSTS[] = {"127.0.0.1", "::1", "localhost"};
   for (size_t i = 0; i < 3; i++) {
+    if (i == 1 && !has_ipv6()) {
+      continue;
+    }
     xp_grpc_answer answer;
     xp_grpc_request request = request_of("/t/Echo", xp_str_c("x"), &(reply_check){0});
     snprintf(request.target.host, sizeof request.target.host, "%s", HOSTS[i]);
@@ -159,34 +162,11 @@ static void a_sink_can_give_the_call_up(void **state)
 
 /* ---------------------------------------------------------------- kept calls */
 
-typedef struct {
-  pthread_t thread;
-  xp_grpc_request request;
-  reply_check reply;
-  xp_grpc_answer answer;
-  int64_t took_ns;
-} caller;
-
-static void *make_call(void *argument)
-{
-  caller *c = argument;
-  int64_t start = xp_monotonic_ns();
-  xp_grpc_unary(&c->request, &c->answer);
-  c->took_ns = xp_monotonic_ns() - start;
-  return NULL;
-}
-
-/* Starts a call on a thread of its own. */
-static void begin_call(caller *c, const char *path, const char *bytes)
-{
-  c->request = request_of(path, xp_str_c(bytes), &c->reply);
-  assert_int_equal(pthread_create(&c->thread, NULL, make_call, c), 0);
-}
-
 static void kept_calls_are_answered_later_in_any_order(void **state)
 {
   (void)state;
   static caller first, second;
+  first.reply.is_big = true;
   begin_call(&first, "/t/Keep", "1");
   await(&bench.kept_count, 1);
   begin_call(&second, "/t/Keep", "2");
@@ -194,7 +174,6 @@ static void kept_calls_are_answered_later_in_any_order(void **state)
   xp_grpc_reply_bytes(second_call, xp_str_c("two"));
   pthread_join(second.thread, NULL);
   reply_big(take_kept(0), 3000000, UINT64_MAX);
-  first.reply.is_big = true;
   pthread_join(first.thread, NULL);
   assert_status(&second.answer, XP_GRPC_OK, "");
   assert_memory_equal(second.reply.kept, "two", 3);
@@ -246,7 +225,7 @@ static void the_time_left_is_that_of_the_client(void **state)
   xp_grpc_fail(call, XP_GRPC_ABORTED, "");
   pthread_join(c.thread, NULL);
   c.request.timeout_ns = 0;
-  assert_int_equal(pthread_create(&c.thread, NULL, make_call, &c), 0);
+  start_caller(&c);
   call = take_kept(1);
   assert_true(xp_grpc_call_time_left_ns(call) == INT64_MAX);
   xp_grpc_fail(call, XP_GRPC_ABORTED, "");
@@ -261,7 +240,7 @@ static void the_cancel_flag_ends_the_call_on_both_sides_at_once(void **state)
   __atomic_store_n(&flag, 0, __ATOMIC_RELAXED);
   c.request = request_of("/t/Keep", xp_str_c(""), &c.reply);
   c.request.cancel = &flag;
-  assert_int_equal(pthread_create(&c.thread, NULL, make_call, &c), 0);
+  start_caller(&c);
   await(&bench.kept_count, 1);
   int64_t start = xp_monotonic_ns();
   __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
@@ -283,16 +262,19 @@ static void answers_to_cancelled_calls_go_nowhere(void **state)
   assert_int_equal(atomic_load(&bench.bodies_open), 0);
 }
 
-static void on_cancel_is_told_at_once_if_it_is_too_late(void **state)
+static void on_cancel_is_told_at_once_and_once_if_it_is_too_late(void **state)
 {
   (void)state;
   xp_grpc_answer answer;
-  xp_grpc_request request = request_of("/t/Keep", xp_str_c(""), &(reply_check){0});
+  xp_grpc_request request = request_of("/t/Quiet", xp_str_c(""), &(reply_check){0});
   request.timeout_ns = 50u * (uint64_t)XP_NS_IN_MS;
   xp_grpc_unary(&request, &answer);
-  await(&bench.cancelled, 1);
+  assert_end(&answer, XP_GRPC_END_TIMEOUT);
+  nap_ms(200); /* the server is through with it, too */
   xp_grpc_call *call = atomic_load(&bench.kept[0]);
-  xp_grpc_call_on_cancel(call, count_cancelled, NULL); /* told already: at most once */
+  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
+  assert_int_equal(atomic_load(&bench.cancelled), 1);
+  xp_grpc_call_on_cancel(call, count_cancelled, NULL);
   assert_int_equal(atomic_load(&bench.cancelled), 1);
 }
 
@@ -308,7 +290,7 @@ static void the_cancel_function_may_answer_the_call(void **state)
   static caller c;
   c.request = request_of("/t/Keep", xp_str_c(""), &c.reply);
   c.request.timeout_ns = 300u * (uint64_t)XP_NS_IN_MS;
-  assert_int_equal(pthread_create(&c.thread, NULL, make_call, &c), 0);
+  start_caller(&c);
   xp_grpc_call *call = take_kept(0);
   xp_grpc_call_on_cancel(call, cancelled_may_answer, call);
   pthread_join(c.thread, NULL);
@@ -324,7 +306,7 @@ static void answers_and_cancellations_race_without_harm(void **state)
   for (int i = 0; i < MOST_KEPT; i++) {
     callers[i].request = request_of("/t/Keep", xp_str_c(""), &callers[i].reply);
     callers[i].request.timeout_ns = (uint64_t)(20 * XP_NS_IN_MS);
-    assert_int_equal(pthread_create(&callers[i].thread, NULL, make_call, &callers[i]), 0);
+    start_caller(&callers[i]);
     if (i % 4 != 0 && atomic_load(&bench.kept_count) > answered) {
       reply_big(take_kept(answered++), 10, UINT64_MAX);
     }
@@ -356,7 +338,7 @@ int main(void)
       WITH_SERVER(the_time_left_is_that_of_the_client),
       WITH_SERVER(the_cancel_flag_ends_the_call_on_both_sides_at_once),
       WITH_SERVER(answers_to_cancelled_calls_go_nowhere),
-      WITH_SERVER(on_cancel_is_told_at_once_if_it_is_too_late),
+      WITH_SERVER(on_cancel_is_told_at_once_and_once_if_it_is_too_late),
       WITH_SERVER(the_cancel_function_may_answer_the_call),
       WITH_SERVER(answers_and_cancellations_race_without_harm),
   };

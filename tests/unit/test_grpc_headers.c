@@ -196,7 +196,7 @@ static void wrong_targets_get_advice(void **state)
   static const struct {
     const char *text, *advice;
   } ROWS[] = {{"", "has no port"},
-              {"localhost", "has no port.  Write HOST:PORT, as localhost:9012"},
+              {"localhost", "has no port. Write HOST:PORT, as localhost:9012"},
               {"localhost:", "is no port"},
               {"localhost:http", "is a number from 1 to 65535"},
               {"localhost:0", "is no port"},
@@ -209,7 +209,8 @@ static void wrong_targets_get_advice(void **state)
               {"http://localhost:9012", "is a URL"},
               {":9012", "has no host"},
               {"a/b:9012", "has no host"},
-              {"a b:9012", "has no host"}};
+              {"a b:9012", "has no host"},
+              {"caf\xc3\xa9:9012", "has no host"}};
   for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
     xp_grpc_target target;
     xp_error err;

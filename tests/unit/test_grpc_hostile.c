@@ -256,7 +256,7 @@ static void a_client_that_says_half_a_preface_is_ended(void **state)
   start_impatient();
   assert_true(raw_send(client, PREFACE, 10));
   nap_ms(150);
-  assert_true(raw_send(client, PREFACE + 10, 5)); /* a few bytes buy no time */
+  assert_true(raw_send(client, &PREFACE[10], 5)); /* a few bytes buy no time */
   int64_t start = xp_monotonic_ns();
   assert_true(raw_is_closed(client, 3000));
   assert_in_range(xp_monotonic_ns() - start, 0, 1000 * XP_NS_IN_MS);
@@ -431,6 +431,35 @@ static void connections_with_calls_are_not_ended_for_new_ones(void **state)
   }
 }
 
+/* 80 requests of 4 MiB, of which 200 KB come: held whole they would take 320 MB, as far as they came 20 MB. */
+static void requests_that_never_end_have_a_budget(void **state)
+{
+  (void)state;
+  enum { REQUESTS = 80, SENT = 200000, PIECE = 16000 };
+  static const char START[5] = {0, 0, 0x40, 0, 0};
+  static const char ZEROS[PIECE];
+  size_t before = resident_bytes();
+  connect_client();
+  bytes b = {0};
+  put_hello(&b, 65535);
+  send_bytes(client, &b);
+  nap_ms(50); /* the larger windows of the server hold when it has said so and we have agreed */
+  put_frame(&b, SETTINGS, ACK, 0, "", 0);
+  for (uint32_t i = 0; i < REQUESTS; i++) {
+    put_call(&b, 2 * i + 1, "/t/Echo", 0);
+    put_frame(&b, DATA, 0, 2 * i + 1, START, sizeof START);
+    for (int sent = 0; sent < SENT; sent += PIECE) {
+      put_frame(&b, DATA, 0, 2 * i + 1, ZEROS, PIECE);
+    }
+    send_bytes(client, &b);
+  }
+  free(b.data);
+  heard h = hear(client, 1, 3000);
+  assert_int_equal(h.grpc_status, 8);
+  assert_contains(h.grpc_message, "There is no memory for the request");
+  assert_true(resident_bytes() < before + (100 << 20)); /* sanitizers keep what was freed */
+}
+
 static int64_t processor_ns(void)
 {
   struct timespec t;
@@ -484,6 +513,7 @@ int main(void)
       WITH_SERVER(a_client_that_reads_little_costs_little),
       WITH_SERVER(a_thousand_connections_do_not_lock_anybody_out),
       WITH_SERVER(connections_with_calls_are_not_ended_for_new_ones),
+      WITH_SERVER(requests_that_never_end_have_a_budget),
       WITH_SERVER(without_descriptors_it_waits_and_does_not_spin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,26 +4,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-typedef struct {
-  pthread_t thread;
-  xp_grpc_request request;
-  reply_check reply;
-  xp_grpc_answer answer;
-} caller;
-
-static void *make_call(void *argument)
-{
-  caller *c = argument;
-  xp_grpc_unary(&c->request, &c->answer);
-  return NULL;
-}
-
-static void begin_call(caller *c, const char *path, const char *text)
-{
-  c->request = request_of(path, xp_str_c(text), &c->reply);
-  assert_int_equal(pthread_create(&c->thread, NULL, make_call, c), 0);
-}
-
 static int64_t stop(void)
 {
   int64_t start = xp_monotonic_ns();
@@ -74,17 +54,20 @@ static void addresses_must_be_numeric_and_of_this_machine(void **state)
   (void)state;
   xp_error err;
   assert_int_equal(try_start("localhost", 0, &err), XP_ERR_USAGE);
-  assert_contains(err.text, "\"localhost\" is no numeric address.  Write 127.0.0.1 or ::1");
+  assert_contains(err.text, "\"localhost\" is no numeric address. Write 127.0.0.1 or ::1");
   assert_int_equal(try_start("192.0.2.1", 0, &err), XP_ERR_IO);
   assert_contains(err.text, "no such address");
   assert_int_equal(try_start("127.0.0.1", 0, &err), XP_OK);
-  assert_int_equal(try_start("::1", 0, &err), XP_OK);
+  assert_int_equal(try_start("::1", 0, &err), has_ipv6() ? XP_OK : XP_ERR_IO);
   assert_int_equal(try_start("0.0.0.0", 0, &err), XP_OK);
 }
 
 static void two_colons_are_all_networks_of_both_kinds(void **state)
 {
   (void)state;
+  if (!has_ipv6()) {
+    skip();
+  }
   stop();
   xp_grpc_server_options options = server_options();
   options.address = "::";
@@ -129,14 +112,14 @@ static void stop_lets_replies_on_their_way_arrive(void **state)
 {
   (void)state;
   static caller kept;
+  kept.reply.is_big = true;
   begin_call(&kept, "/t/Keep", "");
   xp_grpc_call *call = take_kept(0);
-  reply_big(call, 20000000, UINT64_MAX);
-  kept.reply.is_big = true;
+  reply_big(call, 2000000, UINT64_MAX);
   assert_in_range(stop(), 0, 1500 * XP_NS_IN_MS);
   pthread_join(kept.thread, NULL);
   assert_status(&kept.answer, XP_GRPC_OK, "");
-  assert_int_equal(kept.reply.got, 20000000);
+  assert_int_equal(kept.reply.got, 2000000);
   assert_int_equal(atomic_load(&bench.cancelled), 0);
 }
 

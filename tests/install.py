@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Install what a build folder holds into a new prefix, and use it as a stranger would: a C program by pkg-config, a C++
+program by CMake's find_package with the shared and with the static library, and Python.
+
+    install.py BUILD_FOLDER
+
+Each program records one trace, saves it, and prints the path; the installed xlaprof must find the trace there.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = r"""
+#include <stdio.h>
+#include <xlaprof/xlaprof.h>
+
+int main(int argc, char **argv)
+{
+  xp_error err;
+  xp_session_options options = XP_SESSION_OPTIONS_INIT;
+  options.logdir = argc > 1 ? argv[1] : ".";
+  if (xp_session_start(&options, &err) != XP_OK) {
+    puts(err.text);
+    return 1;
+  }
+  XP_STEP("installed_step", 7) {
+    XP_TRACE("installed_trace", XP_INT("number", 42)) {
+    }
+  }
+  if (xp_session_save(NULL, NULL, &err) != XP_OK) {
+    puts(err.text);
+    return 1;
+  }
+  return 0;
+}
+"""
+
+CMAKE = """
+cmake_minimum_required(VERSION 3.22)
+project(stranger LANGUAGES CXX)
+find_package(xlaprof 0.1 REQUIRED)
+add_executable(shared main.cpp)
+target_link_libraries(shared PRIVATE xlaprof::xlaprof)
+add_executable(static main.cpp)
+target_link_libraries(static PRIVATE xlaprof::static)
+"""
+
+PYTHON = """
+import sys
+import xlaprof
+xlaprof.start_trace(sys.argv[1])
+with xlaprof.StepTrace("installed_step", step_num=7):
+    with xlaprof.Trace("installed_trace", number=42):
+        pass
+xlaprof.stop_trace()
+"""
+
+
+def run(*command, **more):
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **more)
+    if result.returncode != 0:
+        sys.exit("%s: exit status %d\n%s%s" % (" ".join(map(str, command)), result.returncode, result.stdout, result.stderr))
+    return result.stdout
+
+
+def check_capture(prefix, logdir, who):
+    events = run(prefix / "bin" / "xlaprof", "events", logdir)
+    if "installed_step  _r=1 step_num=7" not in events or "installed_trace  number=42" not in events:
+        sys.exit("%s: the capture lacks the trace:\n%s" % (who, events))
+    print("%s: ok" % who)
+
+
+def use_pkg_config(folder, prefix, environment):
+    (folder / "main.c").write_text(SOURCE)
+    flags = run("pkg-config", "--cflags", "--libs", "xlaprof", env=environment).split()
+    run("cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror", "-o", folder / "main",
+        folder / "main.c", *flags)
+    run(folder / "main", folder / "log_c", env=environment)
+    check_capture(prefix, folder / "log_c", "C by pkg-config")
+
+
+def use_cmake(folder, prefix, environment):
+    (folder / "main.cpp").write_text(SOURCE)
+    (folder / "CMakeLists.txt").write_text(CMAKE)
+    run("cmake", "-S", folder, "-B", folder / "build", "-DCMAKE_PREFIX_PATH=%s" % prefix,
+        "-DCMAKE_CXX_FLAGS=-std=c++17 -Wall -Wextra -Werror")
+    run("cmake", "--build", folder / "build")
+    for kind in "shared", "static":
+        run(folder / "build" / kind, folder / ("log_" + kind), env=environment)
+        check_capture(prefix, folder / ("log_" + kind), "C++ by CMake, %s" % kind)
+
+
+def use_python(folder, prefix):
+    (folder / "use.py").write_text(PYTHON)
+    environment = dict(os.environ, PYTHONPATH=str(prefix / "share" / "xlaprof"))
+    environment.pop("XLAPROF_LIBRARY", None)
+    run(sys.executable, folder / "use.py", folder / "log_python", env=environment)
+    check_capture(prefix, folder / "log_python", "Python")
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory(prefix="xlaprof-install-") as name:
+        folder = pathlib.Path(name)
+        prefix = folder / "prefix"
+        run("cmake", "--install", build, "--prefix", prefix)
+        library = next(prefix.glob("lib*/**/libxlaprof.so")).parent
+        pc = library / "pkgconfig" / "xlaprof.pc"
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(library), PKG_CONFIG_PATH=str(pc.parent))
+        if shutil.which("pkg-config"):
+            use_pkg_config(folder, prefix, environment)
+        else:
+            sys.exit("pkg-config is missing: install the Debian package pkg-config")
+        use_cmake(folder, prefix, environment)
+        use_python(folder, prefix)
+
+
+if __name__ == "__main__":
+    main()
