@@ -148,6 +148,14 @@ def sums_of_peer(text):
             for r in json.loads(text)["aggregates"]}
 
 
+def must_agree(theirs, ours):
+    """Counts exactly; sums but for the last picosecond of each event, since peers go through floating-point numbers."""
+    same("numbers of events", {n: row[0] for n, row in theirs.items()}, {n: row[0] for n, row in ours.items()})
+    for name, row in theirs.items():
+        must("%s: %r, the peer says %r" % (name, ours[name], row),
+             all(abs(a - b) <= row[0] for a, b in zip(row[1:], ours[name][1:])))
+
+
 @contextlib.contextmanager
 def copied(capture):
     """XProf leaves files beside what it reads."""
@@ -166,7 +174,7 @@ def xprof(programs, *words):
 def check_xprof_rs_reads_our_capture(programs):
     with recorded(programs, "session") as (capture, _):
         ours = sums_by_name(programs.ours("events", "--by-name", capture)["rows"])
-        same("events", sums_of_peer(output_of(programs.xprof_rs, "aggregate_xplane_events", capture)), ours)
+        must_agree(sums_of_peer(output_of(programs.xprof_rs, "aggregate_xplane_events", capture)), ours)
         overview = json.loads(output_of(programs.xprof_rs, "get_overview", capture))
         step_time_agrees(programs, capture, overview)
 
@@ -181,11 +189,7 @@ def check_xprof_reads_our_capture(programs):
     with recorded(programs, "server") as (capture, _), copied(capture) as copy:
         ours = sums_by_name(programs.ours("events", "--by-name", capture)["rows"])
         cli = ("-m", "xprof.cli.xprof_cli")
-        theirs = sums_of_peer(xprof(programs, *cli, "aggregate_xplane_events", copy))
-        same("events", {n: row[0] for n, row in theirs.items()}, {n: row[0] for n, row in ours.items()})
-        for name, row in theirs.items():  # it goes through floating-point numbers: the last picosecond may differ
-            must("%s: %r, XProf says %r" % (name, ours[name], row),
-                 all(abs(a - b) <= row[0] for a, b in zip(row[1:], ours[name][1:])))
+        must_agree(sums_of_peer(xprof(programs, *cli, "aggregate_xplane_events", copy)), ours)
         step_time_agrees(programs, capture, json.loads(xprof(programs, *cli, "get_overview", copy)))
         for tool in ("overview_page", "input_pipeline_analyzer", "framework_op_stats"):
             json.loads(xprof(programs, HERE / "xprof_peer.py", "tool", tool, copy))
