@@ -1,10 +1,11 @@
 """torch_xla: its client against our server, our client against its server."""
+import contextlib
 import re
 import subprocess
 import tempfile
 import time
 
-from harness import HERE, environment, must, only_file, output_of, run_program, same, serving
+from harness import HERE, environment, errors_of, must, only_file, output_of, run_program, same, serving
 
 
 def traced_by_torch(programs, port, logdir):
@@ -31,25 +32,32 @@ def check_torch_xla_captures_our_program(programs):
         must_have_steps_of_training(programs, logdir)
 
 
+@contextlib.contextmanager
+def capturing(programs, port, logdir, duration_ms):
+    """Our client, while it captures a program: the process."""
+    ours = subprocess.Popen([programs.xlaprof, "capture", "localhost:%d" % port, logdir, "--duration-ms", str(duration_ms)],
+                            env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(0.5)
+        yield ours
+    finally:
+        ours.kill()
+        ours.wait()
+
+
 def check_torch_xla_asks_again_while_our_server_is_busy(programs):
-    command = [programs.python_of("torch"), HERE / "torch_peer.py", "trace"]
     with programs.training() as port, tempfile.TemporaryDirectory() as ours, tempfile.TemporaryDirectory() as theirs:
-        first = subprocess.Popen([programs.xlaprof, "capture", "localhost:%d" % port, ours, "--duration-ms", "9000"],
-                                 env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        try:
-            time.sleep(0.5)
-            start = time.monotonic()
-            busy = programs.capture("localhost:%d" % port, theirs, "--timeout-s", "1", "--attempts", "1")
+        target = "localhost:%d" % port
+        command = [programs.python_of("torch"), HERE / "torch_peer.py", "ask", target, theirs]
+        with serving(*command) as (_, torch), capturing(programs, port, ours, 5000) as first:
+            busy = programs.capture(target, theirs, "--timeout-s", "1", "--attempts", "1")
             same("our second client", (busy["outcome"], busy["status"]), ("busy", 8))
             must("it is told for how long: %(message)s" % busy, re.search(r"for another \d\.\d s", busy["message"]))
-            run = run_program(*command, "localhost:%d" % port, theirs)
-            must("torch_xla's client fails: %s" % run.stderr[-1000:], run.returncode == 0)
-            must("it came late: %.1f s" % (time.monotonic() - start), time.monotonic() - start > 8)
-            must("torch_xla was refused first: %s" % run.stderr[-1000:], "Another profiling session active." in run.stderr)
+            torch.stdin.write("\n")
+            torch.stdin.flush()
+            must("torch_xla's client fails: %s" % errors_of(torch), torch.wait(60) == 0)
+            must("it was refused first: %s" % errors_of(torch), "Another profiling session active." in errors_of(torch))
             same("the first client", first.wait(20), 0)
-        finally:
-            first.kill()
-            first.stderr.close()
         must_have_steps_of_training(programs, theirs)
         must_have_steps_of_training(programs, ours)
 

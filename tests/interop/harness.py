@@ -36,10 +36,7 @@ class Programs:
     def peer(self, group):
         """The folder of a group of scripts/peers.txt."""
         if group not in self.groups:
-            run = subprocess.run([TREE / "scripts" / "install-peers", group], stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True)
-            good = run.returncode == 0
-            self.groups[group] = pathlib.Path(run.stdout.strip()) if good else Missing(run.stderr.strip()[-600:])
+            self.groups[group] = install(group)
         if isinstance(self.groups[group], Missing):
             raise self.groups[group]
         return self.groups[group]
@@ -128,6 +125,18 @@ class Programs:
 
 # ---------------------------------------------------------------- programs
 
+def install(group):
+    """The folder of a group of peers, or why it is missing.  What the installer says is shown, since it may take minutes."""
+    run = subprocess.Popen([TREE / "scripts" / "install-peers", group], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True)
+    said = []
+    for line in run.stderr:
+        said.append(line.strip())
+        print(said[-1], file=sys.stderr, flush=True)
+    folder, _ = run.communicate()
+    return pathlib.Path(folder.strip()) if run.returncode == 0 else Missing("; ".join(said[-2:]))
+
+
 def environment():
     """No search for accelerators and their metadata servers; no proxies; our module for Python."""
     return {**os.environ, "JAX_PLATFORMS": "cpu", "PJRT_DEVICE": "CPU", "TPU_SKIP_MDS_QUERY": "1", "no_proxy": "*",
@@ -150,7 +159,7 @@ def output_of(*command):
     return run.stdout
 
 
-def port_of(server, errors):
+def port_of(server):
     """The number at the end of its first line that has one."""
     limit = threading.Timer(120, server.kill)
     limit.start()
@@ -161,20 +170,26 @@ def port_of(server, errors):
                 return int(number.group())
     finally:
         limit.cancel()
-    errors.seek(0)
-    raise AssertionError("%s tells no port:\n%s" % (" ".join(map(str, server.args)), errors.read()[-2000:]))
+    raise AssertionError("%s tells no port:\n%s" % (" ".join(map(str, server.args)), errors_of(server)))
+
+
+def errors_of(server):
+    """The end of what a program of `serving` wrote to stderr."""
+    server.errors.seek(0)
+    return server.errors.read()[-4000:]
 
 
 @contextlib.contextmanager
 def serving(*command, reads_input=True):
     """A program that prints its port, and serves until its standard input ends: (port, process).
 
-    One that does not read its input is ended by a signal."""
+    One that does not read its input is ended by a signal.  process.errors is a file with what it wrote to stderr."""
     with tempfile.TemporaryFile("w+") as errors:
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
                                   env=environment())
+        server.errors = errors
         try:
-            yield port_of(server, errors), server
+            yield port_of(server), server
         finally:
             server.send_signal(signal.SIGCONT)
             server.stdin.close()

@@ -4,6 +4,7 @@
     torch_peer.py serve                  prints the port of torch_xla's own profiler server; runs steps `torch_step` with
                                          `build_graph` in them until standard input ends
     torch_peer.py trace TARGET LOGDIR    captures 300 ms of a program with torch_xla's client
+    torch_peer.py ask TARGET LOGDIR      the same, but prints 0 and waits for a line first
 """
 import socket
 import sys
@@ -36,5 +37,11 @@ def trace(target, logdir):
     xp.trace(target, logdir, duration_ms=300, timeout_s=20, interval_s=1)
 
 
+def ask(target, logdir):
+    print(0, flush=True)
+    sys.stdin.readline()
+    trace(target, logdir)
+
+
 if __name__ == "__main__":
-    {"serve": serve, "trace": trace}[sys.argv[1]](*sys.argv[2:])
+    {"serve": serve, "trace": trace, "ask": ask}[sys.argv[1]](*sys.argv[2:])
