@@ -95,7 +95,13 @@ void xp_causes_text(const xp_view *view, size_t rows, double least_share)
     }
   }
   if (list.count == 0) {
-    xp_print_line(view->printer, "  ", "The devices never waited between their first and their last work.");
+    bool has_work = false;
+    for (size_t i = 0; i < r->device_count; i++) {
+      has_work = has_work || r->devices[i].has_window;
+    }
+    xp_print_line(view->printer, "  ",
+                  has_work ? "The devices never waited between their first and their last work."
+                           : "No device work was recorded.");
     return;
   }
   xp_table *table = xp_table_create(view->printer, columns, sizeof columns / sizeof columns[0]);

@@ -28,6 +28,9 @@ static uint64_t unit_ps(xp_time_unit unit)
 
 xp_time_unit xp_extent_unit(const xp_extent *extent)
 {
+  if (extent->most == 0) {
+    return XP_UNIT_MS; /* zeros say nothing of a unit: the one that captures are mostly told in */
+  }
   return xp_unit_for(extent->most > INT64_MAX ? INT64_MAX : (int64_t)extent->most);
 }
 
