@@ -109,21 +109,22 @@ static void count_launches(counting *c)
 {
   xp_analysis *an = c->an;
   bool any = false;
-  xp_map seen;
-  xp_map_init(&seen, an->arena);
+  xp_id_map seen;
+  xp_id_map_init(&seen, an->arena);
   for (size_t i = 0; i < an->links.run_event_count; i++) {
     const xp_run_event *e = &an->links.run_events[i];
-    uint64_t key = xp_link_key(e->host, e->run_id);
-    if (e->entry == XP_NONE || xp_map_get(&seen, key) != XP_NONE) {
+    uint32_t *known = e->entry == XP_NONE ? NULL : xp_id_map_entry(&seen, xp_link_key(e->host, e->run_id));
+    if (!known || *known != XP_NONE) {
       continue;
     }
-    xp_map_put(&seen, key, 1);
+    *known = 1;
     uint32_t launch = xp_links_by_run_id(&an->links, e->host, e->run_id, e->ordinal);
     if (launch != XP_NONE) {
       count_execute(c, launch);
       any = true;
     }
   }
+  xp_id_map_discard(&seen);
   for (size_t i = 0; !any && i < an->links.asked_count; i++) {
     count_execute(c, an->links.asked[i]);
   }
@@ -146,20 +147,20 @@ static void count_shared_runs(xp_analysis *an, uint32_t host)
 {
   enum { UNLINKED = 0, LINKED = 1 };
   xp_counters *out = &an->reading->counters;
-  xp_map seen;
-  xp_map_init(&seen, an->arena);
+  xp_id_map seen;
+  xp_id_map_init(&seen, an->arena);
   for (size_t i = 0; i < an->devices.count; i++) {
     const xp_device_data *d = &an->devices.devices[i];
     for (size_t r = 0; d->host == host && r < d->run_count; r++) {
       bool linked = d->runs[r].launch != XP_NONE;
-      uint32_t known = xp_map_get(&seen, d->runs[r].run_id);
-      out->executions += known == XP_NONE;
-      out->executions_without_launch += known == XP_NONE && !linked;
-      out->executions_without_launch -= known == UNLINKED && linked;
-      xp_map_put(&seen, d->runs[r].run_id, known == LINKED || linked ? LINKED : UNLINKED);
+      uint32_t *known = xp_id_map_entry(&seen, d->runs[r].run_id);
+      out->executions += *known == XP_NONE;
+      out->executions_without_launch += *known == XP_NONE && !linked;
+      out->executions_without_launch -= *known == UNLINKED && linked;
+      *known = *known == LINKED || linked ? LINKED : UNLINKED;
     }
   }
-  xp_map_discard(&seen);
+  xp_id_map_discard(&seen);
 }
 
 /* Runs of programs on a host, a replicated one once.  Without run ids the device with most runs tells their number. */

@@ -43,7 +43,7 @@ typedef struct {
   size_t end_count, end_capacity;
   pending_op *ops;
   size_t op_count, op_capacity;
-  xp_map run_of; /* hash(ordinal, run id) -> run */
+  xp_id_map run_of; /* ordinal and run id -> run */
 } reader;
 
 static uint64_t marker_key(xp_str op, uint64_t id)
@@ -130,7 +130,7 @@ static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, i
     xp_device_run_extend(&d->runs[r->run], start_ps, end_ps);
     return r->run;
   }
-  uint32_t *run = xp_map_entry(&r->run_of, s->run_id + ((uint64_t)d->ordinal * 0x9e3779b97f4a7c15u << 4));
+  uint32_t *run = xp_id_map_entry(&r->run_of, s->run_id + ((uint64_t)d->ordinal * 0x9e3779b97f4a7c15u << 4));
   if (*run == XP_NONE) {
     *run = xp_device_add_run(r->b->all, d,
                              (xp_device_run){.start_ps = start_ps,
@@ -262,7 +262,7 @@ static void put_ends(reader *r)
 void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
 {
   reader r = {.b = b, .host = host, .device = XP_NONE, .run = XP_NONE};
-  xp_map_init(&r.run_of, b->all->arena);
+  xp_id_map_init(&r.run_of, b->all->arena);
   const xp_threads *threads = b->all->threads;
   for (size_t i = 0; i < threads->count; i++) {
     if (threads->threads[i].host == host) {
@@ -270,7 +270,7 @@ void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
     }
   }
   put_ends(&r);
-  xp_map_discard(&r.run_of);
+  xp_id_map_discard(&r.run_of);
   xp_arena_discard(b->all->arena, r.ends, r.end_capacity * sizeof *r.ends);
   xp_arena_discard(b->all->arena, r.ops, r.op_capacity * sizeof *r.ops);
 }

@@ -18,7 +18,7 @@ static bool is_wait_or_read(const xp_thread *t, uint32_t entry)
 
 static void add_run_event(xp_links *links, const xp_thread *t, uint32_t entry, uint64_t run_id, int64_t ordinal)
 {
-  uint32_t *known = xp_map_entry(&links->run_event_of_id, xp_run_key(t->host, run_id, ordinal));
+  uint32_t *known = xp_id_map_entry(&links->run_event_of_id, xp_run_key(t->host, run_id, ordinal));
   if (*known == XP_NONE) {
     links->run_events = xp_arena_grow(links->arena, links->run_events, links->run_event_count,
                                       &links->run_event_capacity, sizeof *links->run_events);
@@ -42,7 +42,7 @@ static void add_call(xp_links *links, const xp_thread *t, uint32_t entry, uint64
       xp_arena_grow(links->arena, links->calls, links->call_count, &links->call_capacity, sizeof *links->calls);
   bool copies = (xp_entry_class(t, entry).flags & XP_NAME_MEMCPY) != 0;
   links->calls[links->call_count] = (xp_api_call){id, t->index, entry, copies};
-  xp_map_put(&links->call_of_id, xp_link_key(t->host, id), (uint32_t)links->call_count);
+  *xp_id_map_entry(&links->call_of_id, xp_link_key(t->host, id)) = (uint32_t)links->call_count;
   links->call_count++;
 }
 

@@ -199,8 +199,8 @@ void xp_links_build(xp_links *links, xp_threads *threads, xp_arena *arena)
 {
   *links = (xp_links){.arena = arena, .threads = threads};
   xp_map_init(&links->launch_of_entry, arena);
-  xp_map_init(&links->call_of_id, arena);
-  xp_map_init(&links->run_event_of_id, arena);
+  xp_id_map_init(&links->call_of_id, arena);
+  xp_id_map_init(&links->run_event_of_id, arena);
   for (size_t i = 0; i < threads->count; i++) {
     xp_calls_mark(&threads->threads[i], arena);
     xp_link_ids_collect(links, &threads->threads[i]);
@@ -219,7 +219,7 @@ uint32_t xp_links_around(xp_links *links, uint32_t thread, uint32_t entry)
 /* What is known of a run on a device of an ordinal, or of a run on any device (ordinal -1); NULL. */
 static const xp_run_event *run_event(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal)
 {
-  uint32_t i = xp_map_get(&links->run_event_of_id, xp_run_key(host, run_id, ordinal));
+  uint32_t i = xp_id_map_get(&links->run_event_of_id, xp_run_key(host, run_id, ordinal));
   const xp_run_event *e = i == XP_NONE ? NULL : &links->run_events[i];
   return e && e->run_id == run_id && e->ordinal == ordinal && e->host == host ? e : NULL;
 }
@@ -258,7 +258,7 @@ int64_t xp_links_wait_end(const xp_links *links, uint32_t host, uint64_t run_id,
 
 const xp_api_call *xp_links_call(const xp_links *links, uint32_t host, uint64_t correlation_id)
 {
-  uint32_t i = xp_map_get(&links->call_of_id, xp_link_key(host, correlation_id));
+  uint32_t i = xp_id_map_get(&links->call_of_id, xp_link_key(host, correlation_id));
   return i == XP_NONE ? NULL : &links->calls[i];
 }
 
