@@ -74,8 +74,9 @@ typedef struct {
   uint32_t *hints; /* by thread: where the last walk was; NULL: none */
   size_t run_hint; /* the same for the runs of the device */
   size_t last;     /* the part that was booked last */
-  xp_str scope;    /* the last scope that was shown, and where it came from */
-  uint32_t scope_thread, scope_entry;
+  xp_str scope;    /* the last scope that was shown, and for what */
+  xp_scope_stretch scoped;
+  uint32_t scope_thread;
   xp_part *parts;
   size_t count, capacity;
   xp_map index; /* of walk.c */

@@ -85,31 +85,6 @@ void xp_link_ids_collect(xp_links *links, const xp_thread *t)
   }
 }
 
-void xp_calls_mark(xp_thread *t, xp_arena *arena)
-{
-  enum { IN_DISPATCH = 1, HOLDS_CALL = 2 };
-  uint8_t *context = xp_arena_array(arena, t->count, 1);
-  for (uint32_t e = 0; e < t->count; e++) { /* parents come before their children */
-    uint32_t p = t->parent[e];
-    bool inside = p != XP_NONE && ((context[p] & IN_DISPATCH) || xp_entry_is_dispatch(t, p));
-    context[e] = inside ? IN_DISPATCH : 0;
-    if (xp_entry_is_dispatch(t, e) && !inside) {
-      t->flags[e] |= XP_ENTRY_OUTER_DISPATCH;
-    }
-  }
-  for (uint32_t e = (uint32_t)t->count; e > 0; e--) {
-    uint32_t i = e - 1, p = t->parent[i];
-    bool call = xp_entry_is_dispatch(t, i) && (xp_entry_class(t, i).flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES));
-    context[i] |= call ? HOLDS_CALL : 0;
-    if ((context[i] & HOLDS_CALL) && (t->flags[i] & XP_ENTRY_OUTER_DISPATCH)) {
-      t->flags[i] |= XP_ENTRY_CALL;
-    } else if ((context[i] & HOLDS_CALL) && p != XP_NONE) {
-      context[p] |= HOLDS_CALL;
-    }
-  }
-  xp_arena_discard(arena, context, t->count);
-}
-
 /* ---- API threads */
 
 /* A call made for a program: it carries the instruction, or launches a kernel. */

@@ -202,7 +202,6 @@ void xp_links_build(xp_links *links, xp_threads *threads, xp_arena *arena)
   xp_id_map_init(&links->call_of_id, arena);
   xp_id_map_init(&links->run_event_of_id, arena);
   for (size_t i = 0; i < threads->count; i++) {
-    xp_calls_mark(&threads->threads[i], arena);
     xp_link_ids_collect(links, &threads->threads[i]);
   }
   xp_api_partners_find(links);

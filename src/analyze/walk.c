@@ -79,14 +79,13 @@ static xp_str pjit_around(const xp_thread *t, uint32_t entry, int64_t time)
 static xp_str scope_at(const xp_walk *w, const xp_thread *t, uint32_t innermost, int64_t time)
 {
   xp_parts *out = w->out;
-  if (innermost == XP_NONE || t->overlaps || !t->scope) {
+  if (innermost == XP_NONE || t->overlaps) {
     return xp_thread_scope_from(t, innermost, time);
   }
-  uint32_t entry = t->scope[innermost];
-  if (entry != out->scope_entry || t->index != out->scope_thread) {
-    out->scope_entry = entry;
+  if (innermost < out->scoped.first || innermost >= out->scoped.stop || t->index != out->scope_thread) {
+    out->scoped = xp_thread_scope_of(t, innermost);
     out->scope_thread = t->index;
-    out->scope = entry == XP_NONE ? xp_str_from(NULL, 0) : xp_entry_name(t, entry);
+    out->scope = out->scoped.scope == XP_NONE ? xp_str_from(NULL, 0) : xp_entry_name(t, out->scoped.scope);
   }
   return out->scope;
 }
