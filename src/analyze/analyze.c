@@ -197,9 +197,11 @@ static xp_status run_guarded(xp_analysis *an, const void *input_regex, xp_error 
   }
   an->escape = &escape;
   xp_arena_set_escape(an->arena, &escape);
+  xp_arena_set_escape(an->device_arena, &escape);
   xp_intern_init(&an->texts, an->arena);
   xp_status status = run(an, input_regex, err);
   xp_arena_set_escape(an->arena, NULL);
+  xp_arena_set_escape(an->device_arena, NULL);
   return status;
 }
 

@@ -89,8 +89,9 @@ static void collect_backward_steps(state *s)
     const xp_device_data *d = &an->devices.devices[i];
     for (size_t r = 0; r < d->run_count; r++) {
       const xp_device_run *run = &d->runs[r];
-      if (run->step != XP_NONE && run->has_program &&
-          xp_map_get(&s->backward, program_key(d->host, run->program)) != XP_NONE) {
+      const xp_module *module = &an->devices.modules[run->module];
+      if (run->step != XP_NONE && module->has_program &&
+          xp_map_get(&s->backward, program_key(d->host, module->program)) != XP_NONE) {
         s->backward_step[run->step] = 1;
       }
     }

@@ -26,8 +26,7 @@ typedef struct {
 /* What is known of the ops of a name: the last program that it was seen in. */
 typedef struct {
   uint64_t program;
-  xp_str module;
-  uint32_t op;
+  uint32_t op, module;
   bool is_set, has_program;
   bool is_launch; /* the program runs on a device plane */
 } known_op;
@@ -121,7 +120,8 @@ static int64_t find_end(const reader *r, const pending_op *op)
 }
 
 /* The run that an op belongs to; that of the last op in most cases. */
-static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, int64_t start_ps, int64_t end_ps)
+static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, uint32_t module, int64_t start_ps,
+                       int64_t end_ps)
 {
   if (!s->has_run_id) {
     return XP_NONE;
@@ -132,15 +132,10 @@ static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, i
   }
   uint32_t *run = xp_id_map_entry(&r->run_of, s->run_id + ((uint64_t)d->ordinal * 0x9e3779b97f4a7c15u << 4));
   if (*run == XP_NONE) {
-    *run = xp_device_add_run(r->b->all, d,
-                             (xp_device_run){.start_ps = start_ps,
-                                             .end_ps = end_ps,
-                                             .run_id = s->run_id,
-                                             .has_run_id = true,
-                                             .name = s->hlo_module,
-                                             .program = s->program,
-                                             .has_program = s->has_program,
-                                             .has_work = true});
+    *run = xp_device_add_run(
+        r->b->all, d,
+        (xp_device_run){
+            .start_ps = start_ps, .end_ps = end_ps, .run_id = s->run_id, .module = module, .has_run_id = true});
   }
   r->run = *run;
   r->run_device = r->device;
@@ -194,7 +189,8 @@ static const known_op *look_up(reader *r, const xp_line *line, xp_event_cursor *
   }
   xp_device_stats s;
   xp_device_stats_read(xp_event_stats(cursor, i), &s);
-  *known = (known_op){.is_set = true, .program = s.program, .has_program = s.has_program, .module = s.hlo_module};
+  *known = (known_op){.is_set = true, .program = s.program, .has_program = s.has_program};
+  known->module = xp_devices_module(r->b->all, (xp_module){s.hlo_module, s.program, s.has_program});
   known->is_launch = runs_on_device_plane(r, &s);
   known->op = known->is_launch ? XP_NONE : xp_device_op(r->b, r->host, line, i, &s, XP_ROLE_WORK);
   return known;
@@ -224,8 +220,7 @@ static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, siz
                                          .index = (uint32_t)lane->count};
   }
   xp_device_count_work(d, XP_ROLE_WORK);
-  s.hlo_module = known->module;
-  xp_lane_add_end(all, lane, i, known->op, run_of(r, d, &s, start, end), end);
+  xp_lane_add_end(all, lane, i, known->op, run_of(r, d, &s, known->module, start, end), end);
 }
 
 static void read_thread(reader *r, const xp_thread *t)

@@ -85,8 +85,9 @@ static xp_str main_module(xp_analysis *an, const xp_device_data *d)
   int64_t *time = xp_arena_array(an->arena, d->run_count, sizeof *time);
   size_t *runs = xp_arena_array(an->arena, d->run_count, sizeof *runs);
   for (size_t i = 0; i < d->run_count; i++) {
-    if (d->runs[i].name.len) {
-      uint32_t n = xp_intern_add(&names, d->runs[i].name);
+    xp_str name = an->devices.modules[d->runs[i].module].name;
+    if (name.len) {
+      uint32_t n = xp_intern_add(&names, name);
       xp_sum_add(&time[n], xp_sub_saturating(d->runs[i].end_ps, d->runs[i].start_ps));
       runs[n]++;
     }
@@ -109,7 +110,7 @@ static bool from_modules(xp_analysis *an, uint32_t host, list *steps)
       continue;
     }
     for (size_t r = 0; r < d->run_count; r++) {
-      if (xp_str_eq(d->runs[r].name, module)) {
+      if (xp_str_eq(an->devices.modules[d->runs[r].module].name, module)) {
         xp_step step = {.host = host,
                         .name = module,
                         .start_ps = d->runs[r].start_ps + d->shift_ps,
