@@ -223,6 +223,17 @@ static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, siz
   xp_lane_add_end(all, lane, i, known->op, run_of(r, d, &s, known->module, start, end), end);
 }
 
+/* Ops are a few of many events: the columns of those that come soon are asked for while others are read. */
+static void look_ahead(const xp_line *line, size_t i)
+{
+  enum { EVENTS_AHEAD = 64 };
+  size_t next = i + EVENTS_AHEAD;
+  if (next < line->count && (line->meta[next] & (XP_EVENT_HLO_OP | XP_EVENT_FLOW))) {
+    __builtin_prefetch(&line->start_ps[next]);
+    __builtin_prefetch(&line->dur[next]);
+  }
+}
+
 static void read_thread(reader *r, const xp_thread *t)
 {
   const xp_line *line = t->line;
@@ -233,6 +244,7 @@ static void read_thread(reader *r, const xp_thread *t)
   }
   for (size_t i = 0; (line->flags & (XP_EVENT_HLO_OP | XP_EVENT_FLOW)) && i < line->count; i++) {
     uint32_t flags = line->meta[i];
+    look_ahead(line, i);
     if (!(flags & (XP_EVENT_HLO_OP | XP_EVENT_FLOW))) {
       continue;
     }

@@ -324,6 +324,44 @@ static void pick_stat(const xp_plane *plane, xp_str message, const xp_stat_picke
   }
 }
 
+/* Skips fields that are numbers, as long as there is more than one of the longest. */
+static const uint8_t *skip_numbers(const uint8_t *p, const uint8_t *end)
+{
+  enum { LONGEST = 11 };
+  while (end - p > LONGEST && *p < 0x80 && (*p & 7) == XP_WIRE_VARINT && *p >> 3 > 0) {
+    const uint8_t *last = p + 1;
+    while (*last >= 0x80 && last - p < LONGEST - 1) {
+      last++;
+    }
+    if (*last >= 0x80) {
+      break;
+    }
+    p = last + 1;
+  }
+  return p;
+}
+
+/* The next stat of an event record.  Numbers before it are skipped, and a short one taken, without the general reader:
+ * an event of a device has a dozen fields, and there are millions. */
+static bool next_own_stat(xp_wire_reader *r, xp_str *stat)
+{
+  enum { STAT_KEY = 4 << 3 | XP_WIRE_BYTES };
+  const uint8_t *const end = r->end, *p = skip_numbers(r->pos, end);
+  if (end - p > 2 && *p == STAT_KEY && p[1] < 0x80 && p[1] <= end - p - 2) {
+    *stat = xp_str_from((const char *)p + 2, p[1]);
+    r->pos = p + 2 + p[1];
+    return true;
+  }
+  r->pos = p;
+  for (xp_wire_field f; xp_wire_next(r, &f);) {
+    if (f.number == 4 && f.type == XP_WIRE_BYTES) {
+      *stat = f.bytes;
+      return true;
+    }
+  }
+  return false;
+}
+
 void xp_stats_pick(xp_event_cursor *cursor, size_t i, const xp_stat_picker *picker, xp_stat *out, size_t count)
 {
   const xp_line *line = cursor->line;
@@ -332,10 +370,8 @@ void xp_stats_pick(xp_event_cursor *cursor, size_t i, const xp_stat_picker *pick
     out[k].type = XP_STAT_NONE;
   }
   xp_wire_reader r = xp_wire_open(xp_event_record(cursor, i));
-  for (xp_wire_field f; xp_wire_next(&r, &f);) {
-    if (f.number == 4 && f.type == XP_WIRE_BYTES) {
-      pick_stat(line->plane, f.bytes, picker, out);
-    }
+  for (xp_str stat; next_own_stat(&r, &stat);) {
+    pick_stat(line->plane, stat, picker, out);
   }
   if (meta->args.len > 0 || meta->has_stats) {
     xp_stats stats = xp_meta_stats(line->plane, meta);
