@@ -61,8 +61,9 @@ void xp_link_ids_collect(xp_links *links, const xp_thread *t)
 {
   xp_event_cursor cursor = xp_event_cursor_open(t->line);
   bool waits_count = has_device_plane(t->line->plane->host);
-  for (uint32_t e = 0; (t->line->flags & XP_EVENT_LINK) && e < t->count; e++) {
-    if (!(t->line->meta[t->event[e]] & XP_EVENT_LINK) || (!waits_count && is_wait_or_read(t, e))) {
+  for (size_t i = 0; i < t->linked_count; i++) {
+    uint32_t e = t->linked[i];
+    if (!waits_count && is_wait_or_read(t, e)) {
       continue;
     }
     xp_stat run = {0}, correlation = {0}, ordinal = {0}, stat;

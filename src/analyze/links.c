@@ -4,7 +4,7 @@
  */
 #include "analyze/link_ids.h"
 
-enum { THREADPOOL = 15, MAX_CALL_ENTRIES = 512 };
+enum { THREADPOOL = 15, MAX_CALL_ENTRIES = 512, AHEAD = 8 };
 
 static uint64_t entry_key(uint32_t thread, uint32_t entry)
 {
@@ -150,9 +150,22 @@ static uint32_t launch_around(xp_links *links, const xp_thread *t, uint32_t entr
   return found;
 }
 
+static bool asked_in_order(const xp_links *links)
+{
+  for (size_t i = 1; i < links->asked_count; i++) {
+    if (links->launches[links->asked[i - 1]].start_ps > links->launches[links->asked[i]].start_ps) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Merge sort by start: stable, and qsort has no context in C11. */
 static void sort_asked(xp_links *links)
 {
+  if (asked_in_order(links)) {
+    return; /* as those of one thread are */
+  }
   size_t n = links->asked_count;
   uint32_t *from = links->asked, *to = xp_arena_array(links->arena, n, sizeof *to);
   for (size_t width = 1; width < n; width *= 2) {
@@ -180,10 +193,9 @@ static void find_asked(xp_links *links)
   for (size_t i = 0; i < links->threads->count; i++) {
     xp_thread *t = &links->threads->threads[i];
     links->first_launch[i] = (uint32_t)links->launch_count;
-    for (uint32_t e = 0; e < t->count; e++) {
-      if (!(t->flags[e] & XP_ENTRY_CALL)) {
-        continue;
-      }
+    for (size_t k = 0; k < t->call_count; k++) {
+      uint32_t e = t->calls[k];
+      xp_entry_prefetch(t, t->calls[k + AHEAD < t->call_count ? k + AHEAD : k]);
       uint32_t launch = add_launch(links, launch_at(t, e, xp_entry_start(t, e)));
       if (links->launches[launch].own) {
         links->asked = xp_arena_grow(links->arena, links->asked, links->asked_count, &capacity, sizeof *links->asked);

@@ -23,8 +23,9 @@ typedef struct {
   xp_threads *all;
   xp_thread *t;
   uint8_t *is_op; /* by event metadata: 0 not looked at, 1 an op, 2 an API call */
-  size_t region_capacity, scope_capacity;
-  size_t scopes; /* annotations of the user on the thread */
+  size_t region_capacity, scope_capacity, call_capacity, linked_capacity;
+  size_t scopes;       /* annotations of the user on the thread */
+  uint32_t last_scope; /* the scope of the last entry */
   open_entry *stack;
   size_t depth, stack_capacity;
 } builder;
@@ -103,19 +104,38 @@ static bool is_scope(uint8_t flags, xp_name_class class)
 /* Of scopes that lie in each other the innermost is shown, and a step only outside of them. */
 static uint32_t scope_of(const xp_thread *t, uint32_t entry, uint32_t around)
 {
-  bool in_scope = around != XP_NONE && (t->flags[around] & XP_ENTRY_SCOPE);
-  bool mine = (t->flags[entry] & XP_ENTRY_SCOPE) || (!in_scope && (t->flags[entry] & XP_ENTRY_STEP));
-  return mine ? entry : around;
+  if (t->flags[entry] & XP_ENTRY_STEP) {
+    return around != XP_NONE && (t->flags[around] & XP_ENTRY_SCOPE) ? around : entry;
+  }
+  return t->flags[entry] & XP_ENTRY_SCOPE ? entry : around;
 }
 
 /* The scope of an entry, where it is not that of the entry before. */
 static void note_scope(builder *b, uint32_t entry, uint32_t scope)
 {
   xp_thread *t = b->t;
-  if (scope != (t->scope_count ? t->scopes[t->scope_count - 1].scope : XP_NONE)) {
+  if (scope != b->last_scope) {
     t->scopes = xp_arena_grow(b->all->arena, t->scopes, t->scope_count, &b->scope_capacity, sizeof *t->scopes);
     t->scopes[t->scope_count++] = (xp_scope_run){entry, scope};
+    b->last_scope = scope;
   }
+}
+
+/* Outermost events do not lie in each other, so that calls are noted in their order. */
+static void note_call(builder *b, uint32_t entry)
+{
+  xp_thread *t = b->t;
+  if (t->call_count == 0 || t->calls[t->call_count - 1] != entry) {
+    t->calls = xp_arena_grow(b->all->arena, t->calls, t->call_count, &b->call_capacity, sizeof *t->calls);
+    t->calls[t->call_count++] = entry;
+  }
+}
+
+static void note_link(builder *b, uint32_t entry)
+{
+  xp_thread *t = b->t;
+  t->linked = xp_arena_grow(b->all->arena, t->linked, t->linked_count, &b->linked_capacity, sizeof *t->linked);
+  t->linked[t->linked_count++] = entry;
 }
 
 /* What lies around a lowering event traces. */
@@ -144,7 +164,9 @@ static open_entry look_around(builder *b, uint32_t entry, xp_name_class class, c
   e.scope = scope_of(t, entry, e.scope);
   if ((flags & XP_ENTRY_LISTED) && class.cause == XP_CAUSE_DISPATCH) {
     e.dispatch = e.dispatch == XP_NONE ? entry : e.dispatch;
-    t->flags[e.dispatch] |= class.flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES) ? XP_ENTRY_CALL : 0;
+    if (class.flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES)) {
+      note_call(b, e.dispatch);
+    }
   }
   e.in_runtime = e.in_runtime || is_runtime(flags, class.cause);
   return e;
@@ -168,6 +190,9 @@ static void push_entry(builder *b, xp_event_cursor *cursor, size_t i, xp_name_cl
   open_entry e = look_around(b, n, class, around);
   e.end_ps = end;
   note_scope(b, n, e.scope);
+  if (t->line->meta[i] & XP_EVENT_LINK) {
+    note_link(b, n);
+  }
   if (step) {
     t->has_step = true;
     add_step_mark(b->all, t, n, cursor);
@@ -175,7 +200,9 @@ static void push_entry(builder *b, xp_event_cursor *cursor, size_t i, xp_name_cl
   if (class.flags & XP_NAME_LOWERING) {
     mark_lowering(t, n);
   }
-  t->has_profiler |= (class.flags & XP_NAME_PROFILER) != 0;
+  if (class.flags & XP_NAME_PROFILER) {
+    t->has_profiler = true;
+  }
   b->all->any_flags |= class.flags;
   if (b->depth == MOST_NESTED) {
     return; /* what lies deeper hangs on the last entry that fits, so that no walk outwards is long */
@@ -268,7 +295,8 @@ void xp_threads_build(xp_threads *threads)
   const xp_plane *plane = NULL;
   for (size_t i = 0; i < threads->count; i++) {
     b.t = &threads->threads[i];
-    b.depth = b.region_capacity = b.scope_capacity = b.scopes = 0;
+    b.depth = b.region_capacity = b.scope_capacity = b.call_capacity = b.linked_capacity = b.scopes = 0;
+    b.last_scope = XP_NONE;
     if (b.t->line->plane != plane) {
       plane = b.t->line->plane;
       b.is_op = xp_arena_array(threads->arena, plane->event_meta_count, 1);

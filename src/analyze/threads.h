@@ -15,7 +15,6 @@
 enum {
   XP_ENTRY_STEP = 1u << 0,   /* a step annotation */
   XP_ENTRY_SCOPE = 1u << 1,  /* an annotation of the user (also one of input) */
-  XP_ENTRY_CALL = 1u << 2,   /* outermost listed dispatch event that is or holds an execute call */
   XP_ENTRY_LOWERS = 1u << 3, /* it holds events that lower a program */
   XP_ENTRY_PROFILER = 1u << 4,
   XP_ENTRY_LISTED = 1u << 5, /* its class comes from the lists alone */
@@ -53,10 +52,14 @@ typedef struct {
   uint32_t index;               /* of the thread */
   uint32_t host;
   size_t count;
-  uint32_t *event;      /* index of the event in the line */
-  uint32_t *parent;     /* entry, XP_NONE at the top */
-  uint8_t *cause;       /* xp_cause; XP_CAUSE_HOST for what has no class; refined by xp_classify */
-  uint8_t *flags;       /* XP_ENTRY_* */
+  uint32_t *event;  /* index of the event in the line */
+  uint32_t *parent; /* entry, XP_NONE at the top */
+  uint8_t *cause;   /* xp_cause; XP_CAUSE_HOST for what has no class; refined by xp_classify */
+  uint8_t *flags;   /* XP_ENTRY_* */
+  uint32_t *calls;  /* execute calls: the outermost dispatch entries that are or hold one */
+  size_t call_count;
+  uint32_t *linked; /* entries whose events carry a run_id or correlation_id */
+  size_t linked_count;
   xp_scope_run *scopes; /* by entry; see xp_thread_scope_of */
   size_t scope_count;
   bool overlaps;      /* some entry outlives its parent, as where two recorders share a line */
@@ -118,6 +121,13 @@ static inline xp_name_class xp_thread_class(const xp_thread *t, size_t event)
 static inline xp_name_class xp_entry_class(const xp_thread *t, uint32_t entry)
 {
   return xp_thread_class(t, t->event[entry]);
+}
+
+/* Asks for the times of an entry that is looked at soon: whoever goes through a few of many entries waits for them. */
+static inline void xp_entry_prefetch(const xp_thread *t, uint32_t entry)
+{
+  __builtin_prefetch(&t->line->start_ps[t->event[entry]]);
+  __builtin_prefetch(&t->line->dur[t->event[entry]]);
 }
 
 static inline xp_str xp_entry_name(const xp_thread *t, uint32_t entry)
