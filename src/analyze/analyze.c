@@ -133,10 +133,13 @@ static void count_events(void *context)
   xp_counters_count(context);
 }
 
-static void measure_ops(void *context)
+static void sum_up(void *context)
 {
   xp_analysis *an = context;
   xp_work_table_build(an, an->device_arena);
+  xp_steps_measure(an, an->device_arena);
+  xp_coverage_sum(an);
+  xp_causes_sum(an, an->device_arena);
 }
 
 /* Verdict and advice are of the whole capture; gaps, their causes and steps are of what was asked for. */
@@ -148,7 +151,7 @@ static xp_status keep_wanted(xp_analysis *an, xp_error *err)
   }
   xp_status status = xp_filter_gaps(an, err);
   if (status == XP_OK) {
-    xp_causes_sum(an);
+    xp_causes_sum(an, an->arena);
     xp_filter_steps(an);
   }
   return status;
@@ -175,14 +178,11 @@ static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
   }
   run_both(an, index_frames, measure_devices, 2);
   xp_gaps_explain(an);
-  run_both(an, count_events, measure_ops, 2);
-  xp_steps_measure(an);
+  run_both(an, count_events, sum_up, 2);
   xp_counters_sum_steps(an);
   xp_cuts_find(an);
   xp_names_build(an);
   xp_health_check(an);
-  xp_coverage_sum(an);
-  xp_causes_sum(an);
   xp_verdict_write(an);
   xp_advice_write(an);
   return keep_wanted(an, err);

@@ -14,6 +14,7 @@ typedef struct {
 typedef struct {
   xp_span *gaps; /* inside the window, at least the minimum */
   size_t gap_count, gap_capacity;
+  size_t first_gap;  /* of the device in the gaps of the reading: lead-in, those inside, tail */
   xp_span *idle_ops; /* infeed, outfeed, send, recv: by start, disjoint */
   uint32_t *idle_op; /* the op of each */
   size_t idle_op_count;
@@ -47,7 +48,7 @@ void xp_clock_check(xp_analysis *an);
 
 /* steps.c: finds steps, and gives every run its step; xp_steps_measure fills in what the devices did (after gaps). */
 void xp_steps_find(xp_analysis *an);
-void xp_steps_measure(xp_analysis *an);
+void xp_steps_measure(xp_analysis *an, xp_arena *arena);
 uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps);
 uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps); /* the latest that began */
 
@@ -69,12 +70,12 @@ void xp_gaps_explain(xp_analysis *an);
 
 /* parts.c: where the time of one gap went. */
 typedef struct {
-  xp_arena *arena; /* of what is booked */
-  bool details;    /* tell events and what waits were for; else parts differ by cause and scope alone */
-  uint32_t *hints; /* by thread: where the last walk was; NULL: none */
-  size_t run_hint; /* the same for the runs of the device */
-  size_t last;     /* the part that was booked last */
-  xp_str scope;    /* the last scope that was shown, and for what */
+  xp_arena *arena;             /* of what is booked */
+  bool details;                /* tell events and what waits were for; else parts differ by cause and scope alone */
+  uint32_t *hints;             /* by thread: where the last walk was; NULL: none */
+  size_t run_hint;             /* the same for the runs of the device */
+  size_t last[XP_CAUSE_COUNT]; /* the part of each cause that was booked last */
+  xp_str scope;                /* the last scope that was shown, and for what */
   xp_scope_stretch scoped;
   uint32_t scope_thread;
   xp_part *parts;
@@ -117,10 +118,10 @@ xp_trigger_found xp_trigger_find(const xp_analysis *an, xp_span gap, const xp_la
 bool xp_trigger_free(const xp_analysis *an, const xp_launch *launch, int64_t from_ps, int64_t to_ps);
 
 /* causes.c, counters.c, cuts.c, names.c, health.c, verdict.c, advice.c */
-void xp_coverage_sum(xp_analysis *an);       /* idle_ps and explained_ps */
-void xp_causes_sum(xp_analysis *an);         /* the rows, of the gaps that are there now */
-void xp_counters_count(xp_analysis *an);     /* totals, scopes, and each step */
-void xp_counters_sum_steps(xp_analysis *an); /* what needs the summaries of steps */
+void xp_coverage_sum(xp_analysis *an);                /* idle_ps and explained_ps */
+void xp_causes_sum(xp_analysis *an, xp_arena *arena); /* the rows, of the gaps that are there now */
+void xp_counters_count(xp_analysis *an);              /* totals, scopes, and each step */
+void xp_counters_sum_steps(xp_analysis *an);          /* what needs the summaries of steps */
 void xp_cuts_find(xp_analysis *an);
 void xp_names_build(xp_analysis *an);
 void xp_health_check(xp_analysis *an);
