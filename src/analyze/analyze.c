@@ -128,18 +128,19 @@ static void index_frames(void *context)
   }
 }
 
-static void count_events(void *context)
+static void count_and_sum(void *context)
 {
-  xp_counters_count(context);
+  xp_analysis *an = context;
+  xp_counters_count(an);
+  xp_coverage_sum(an);
+  xp_causes_sum(an);
 }
 
-static void sum_up(void *context)
+static void measure_work(void *context)
 {
   xp_analysis *an = context;
   xp_work_table_build(an, an->device_arena);
   xp_steps_measure(an, an->device_arena);
-  xp_coverage_sum(an);
-  xp_causes_sum(an, an->device_arena);
 }
 
 /* Verdict and advice are of the whole capture; gaps, their causes and steps are of what was asked for. */
@@ -151,7 +152,7 @@ static xp_status keep_wanted(xp_analysis *an, xp_error *err)
   }
   xp_status status = xp_filter_gaps(an, err);
   if (status == XP_OK) {
-    xp_causes_sum(an, an->arena);
+    xp_causes_sum(an);
     xp_filter_steps(an);
   }
   return status;
@@ -178,7 +179,7 @@ static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
   }
   run_both(an, index_frames, measure_devices, 2);
   xp_gaps_explain(an);
-  run_both(an, count_events, sum_up, 2);
+  run_both(an, count_and_sum, measure_work, 2);
   xp_counters_sum_steps(an);
   xp_cuts_find(an);
   xp_names_build(an);

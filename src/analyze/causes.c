@@ -70,7 +70,7 @@ static void add_short_gaps(xp_analysis *an, group *g)
   }
 }
 
-void xp_causes_sum(xp_analysis *an, xp_arena *arena)
+void xp_causes_sum(xp_analysis *an)
 {
   xp_reading *r = an->reading;
   group *groups = NULL;
@@ -80,7 +80,7 @@ void xp_causes_sum(xp_analysis *an, xp_arena *arena)
     xp_sum_add(&session_ps, r->devices[i].has_window && r->devices[i].ranked ? r->devices[i].session_ps : 0);
   }
   xp_map index;
-  xp_map_init(&index, arena);
+  xp_map_init(&index, an->arena);
   for (size_t i = 0; i < r->gap_count; i++) {
     const xp_gap *gap = &r->gaps[i];
     if (!gap->ranked) {
@@ -89,7 +89,7 @@ void xp_causes_sum(xp_analysis *an, xp_arena *arena)
     uint64_t key = key_of(gap);
     uint32_t g = xp_map_get(&index, key);
     if (g == XP_NONE) {
-      groups = xp_arena_grow(arena, groups, count, &capacity, sizeof *groups);
+      groups = xp_arena_grow(an->arena, groups, count, &capacity, sizeof *groups);
       g = (uint32_t)count++;
       groups[g] = (group){.row = {.cause = gap->cause,
                                   .trigger = gap->trigger,
@@ -99,17 +99,17 @@ void xp_causes_sum(xp_analysis *an, xp_arena *arena)
       xp_map_put(&index, key, g);
     }
     group *to = &groups[g];
-    to->lengths = xp_arena_grow(arena, to->lengths, to->row.gaps, &to->capacity, sizeof *to->lengths);
+    to->lengths = xp_arena_grow(an->arena, to->lengths, to->row.gaps, &to->capacity, sizeof *to->lengths);
     int64_t ps = gap->where == XP_WHERE_INSIDE ? gap->dur_ps : gap->dur_ps - gap->profiler_ps;
     to->lengths[to->row.gaps++] = ps;
     to->row.longest_ps = ps > to->row.longest_ps ? ps : to->row.longest_ps;
     xp_sum_add(&to->row.ps, ps);
   }
-  groups = xp_arena_grow(arena, groups, count, &capacity, sizeof *groups);
+  groups = xp_arena_grow(an->arena, groups, count, &capacity, sizeof *groups);
   groups[count] = (group){0};
   add_short_gaps(an, &groups[count]);
   count += groups[count].row.gaps > 0;
-  r->causes = xp_arena_array(arena, count, sizeof *r->causes);
+  r->causes = xp_arena_array(an->arena, count, sizeof *r->causes);
   r->cause_count = count;
   for (size_t i = 0; i < count; i++) {
     if (groups[i].lengths) {

@@ -133,7 +133,7 @@ static uint32_t step_of(const state *s, const xp_thread *t, uint32_t entry)
   while (p != XP_NONE && !(t->flags[p] & XP_ENTRY_STEP)) {
     p = t->parent[p];
   }
-  return p != XP_NONE ? xp_steps_at(s->an, t->host, xp_entry_start(t, entry)) : XP_NONE;
+  return p != XP_NONE ? xp_steps_at(s->an, t->host, xp_entry_start(t, entry), NULL) : XP_NONE;
 }
 
 static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)

@@ -56,7 +56,7 @@ static void find_launch(xp_analysis *an, xp_gap *gap, size_t *hint)
   if (of_run || (run != XP_NONE && an->reading->step_source != XP_STEPS_ANNOTATION)) {
     gap->step = d->runs[run].step;
   } else if (gap->launch != XP_NONE) {
-    gap->step = xp_launch_step(an, &an->links.launches[gap->launch]);
+    gap->step = xp_launch_step(an, &an->links.launches[gap->launch], NULL);
   }
 }
 

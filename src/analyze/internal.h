@@ -49,8 +49,8 @@ void xp_clock_check(xp_analysis *an);
 /* steps.c: finds steps, and gives every run its step; xp_steps_measure fills in what the devices did (after gaps). */
 void xp_steps_find(xp_analysis *an);
 void xp_steps_measure(xp_analysis *an, xp_arena *arena);
-uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps);
-uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps); /* the latest that began */
+uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps, size_t *hint); /* of the last call; NULL */
+uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps);           /* the latest that began */
 
 /* classify.c: which events of the host are annotations, and which of them are tracing.  Where classes need the work, it
  * comes behind the devices and steps; else it may run beside them. */
@@ -118,10 +118,10 @@ xp_trigger_found xp_trigger_find(const xp_analysis *an, xp_span gap, const xp_la
 bool xp_trigger_free(const xp_analysis *an, const xp_launch *launch, int64_t from_ps, int64_t to_ps);
 
 /* causes.c, counters.c, cuts.c, names.c, health.c, verdict.c, advice.c */
-void xp_coverage_sum(xp_analysis *an);                /* idle_ps and explained_ps */
-void xp_causes_sum(xp_analysis *an, xp_arena *arena); /* the rows, of the gaps that are there now */
-void xp_counters_count(xp_analysis *an);              /* totals, scopes, and each step */
-void xp_counters_sum_steps(xp_analysis *an);          /* what needs the summaries of steps */
+void xp_coverage_sum(xp_analysis *an);       /* idle_ps and explained_ps */
+void xp_causes_sum(xp_analysis *an);         /* the rows, of the gaps that are there now */
+void xp_counters_count(xp_analysis *an);     /* totals, scopes, and each step */
+void xp_counters_sum_steps(xp_analysis *an); /* what needs the summaries of steps */
 void xp_cuts_find(xp_analysis *an);
 void xp_names_build(xp_analysis *an);
 void xp_health_check(xp_analysis *an);
@@ -141,6 +141,6 @@ xp_str xp_text(xp_analysis *an, const char *format, ...) __attribute__((format(p
 xp_str xp_text_v(xp_analysis *an, const char *format, va_list args);
 
 /* Index of the step with the launch, or XP_NONE. */
-uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch);
+uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch, size_t *hint);
 
 #endif
