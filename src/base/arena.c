@@ -1,11 +1,12 @@
 /* Bump allocation in blocks that are freed together.
  *
  * The first block is small and comes from calloc, so that an arena for a few strings costs little.  All later blocks
- * are mapped at addresses that are multiples of 2 MiB and marked for huge pages: the kernel then clears memory 2 MiB at
- * a time.  Only what is touched becomes resident, so a block that is larger than needed costs addresses, not memory.
+ * are mapped.  Only what is touched becomes resident, so a block that is larger than needed costs addresses, not
+ * memory. Blocks of 4 MiB and more lie at addresses that are multiples of 2 MiB and are marked for huge pages: the
+ * kernel then clears memory 2 MiB at a time.  In smaller ones much of a huge page would be cleared and never used.
  *
- * A piece of 1 MiB or more has a block of its own, so that it can grow by moving page tables instead of bytes, and can
- * be given back early.  Such blocks stand in the list behind the one that small pieces come from.
+ * A piece of 256 KiB or more has a block of its own, so that it can grow by moving page tables instead of bytes, and
+ * can be given back early.  Such blocks stand in the list behind the one that small pieces come from.
  *
  * Invariant: every byte behind `used` in the newest block is zero.  An arena belongs to one thread at a time.
  */
@@ -17,7 +18,16 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { FIRST_BLOCK = 32 << 10, HUGE_PAGE = 2 << 20, LARGEST_STEP = 16 << 20, OWN_BLOCK = 1 << 20, ALIGNMENT = 16 };
+enum {
+  ALIGNMENT = 16,
+  PAGE = 4 << 10,
+  FIRST_BLOCK = 32 << 10,
+  OWN_BLOCK = 256 << 10,
+  LEAST_STEP = 1 << 20,
+  HUGE_PAGE = 2 << 20,
+  LEAST_HUGE = 4 << 20, /* blocks from this size on are of huge pages */
+  LARGEST_STEP = 16 << 20
+};
 
 typedef struct block {
   struct block *older;
@@ -30,8 +40,9 @@ enum { HEADER = (sizeof(block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT };
 
 struct xp_arena {
   block *newest;
-  size_t used; /* of the newest block */
-  size_t bytes;
+  size_t used;        /* of the newest block */
+  size_t bytes;       /* of all blocks */
+  size_t small_bytes; /* of those for small pieces */
   jmp_buf *escape;
 };
 
@@ -57,10 +68,24 @@ static size_t round_up(size_t size, size_t unit)
   return (size + unit - 1) / unit * unit;
 }
 
-static block *map_block(size_t size)
+static size_t block_size(size_t need)
 {
-  size = round_up(size, HUGE_PAGE);
-  block *b = map_aligned(size);
+  return round_up(need, need < LEAST_HUGE ? PAGE : HUGE_PAGE);
+}
+
+static void *map_pages(size_t size)
+{
+  if (size >= LEAST_HUGE) {
+    return map_aligned(size);
+  }
+  void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return pages == MAP_FAILED ? NULL : pages;
+}
+
+static block *map_block(size_t need)
+{
+  size_t size = block_size(need);
+  block *b = map_pages(size);
   if (b != NULL) {
     b->size = size;
     b->is_mapped = true;
@@ -77,7 +102,9 @@ static block *new_block(xp_arena *arena, size_t need)
     }
     return b;
   }
-  size_t step = arena->bytes < LARGEST_STEP ? arena->bytes : LARGEST_STEP;
+  size_t step = arena->small_bytes < LEAST_STEP     ? LEAST_STEP
+                : arena->small_bytes < LARGEST_STEP ? arena->small_bytes
+                                                    : LARGEST_STEP;
   return map_block(need > step ? need : step);
 }
 
@@ -180,6 +207,7 @@ void *xp_arena_alloc(xp_arena *arena, size_t size)
       return out_of_memory(arena);
     }
     arena->bytes += b->size;
+    arena->small_bytes += b->size;
     b->older = arena->newest;
     arena->newest = b;
     arena->used = HEADER;
@@ -208,20 +236,35 @@ static block **link_to(xp_arena *arena, const block *wanted)
   return *link != NULL ? link : NULL;
 }
 
-/* Makes a block of one large piece larger; its pages move, their bytes are not touched. */
-static block *grow_block(xp_arena *arena, block *b, size_t size)
+/* Moves pages to where there is room for more of them; NULL, and nothing moved, if there is none. */
+static void *move_pages(void *pages, size_t old, size_t size)
 {
-  block **link = link_to(arena, b);
-  size = round_up(size, HUGE_PAGE);
-  void *to = link != NULL ? map_aligned(size) : NULL;
+  if (size < LEAST_HUGE) {
+    void *moved = mremap(pages, old, size, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
+  }
+  void *to = map_aligned(size);
   if (to == NULL) {
     return NULL;
   }
-  size_t old = b->size;
-  bool newest = arena->newest == b;
-  block *moved = mremap(b, old, old, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-  if (moved == MAP_FAILED) {
+  if (mremap(pages, old, old, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
     munmap(to, size);
+    return NULL;
+  }
+  return to;
+}
+
+/* Makes a block of one large piece larger; its pages move, their bytes are not touched. */
+static block *grow_block(xp_arena *arena, block *b, size_t need)
+{
+  block **link = link_to(arena, b);
+  if (link == NULL) {
+    return NULL;
+  }
+  size_t old = b->size, size = block_size(need);
+  bool newest = arena->newest == b;
+  block *moved = move_pages(b, old, size);
+  if (moved == NULL) {
     return NULL;
   }
   *link = moved;
@@ -229,6 +272,21 @@ static block *grow_block(xp_arena *arena, block *b, size_t size)
   arena->bytes += size - old;
   arena->used = newest ? size : arena->used;
   return moved;
+}
+
+/* Makes the newest small piece longer where it stands. */
+static bool extend_piece(xp_arena *arena, const void *piece, size_t old, size_t size)
+{
+  block *b = arena->newest;
+  if (b == NULL || piece == NULL || size >= OWN_BLOCK) {
+    return false;
+  }
+  uintptr_t at = (uintptr_t)piece - (uintptr_t)b; /* far behind every block if it lies in another one */
+  if (at + old != arena->used || at + size > b->size) {
+    return false;
+  }
+  arena->used = at + size;
+  return true;
 }
 
 void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity, size_t size)
@@ -246,6 +304,10 @@ void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity
       *capacity = room;
       return (char *)b + HEADER;
     }
+  }
+  if (extend_piece(arena, array, round_up(old, ALIGNMENT), round_up(bytes, ALIGNMENT))) {
+    *capacity = room;
+    return array;
   }
   void *larger = xp_arena_alloc(arena, bytes);
   if (larger == NULL) {
@@ -292,7 +354,7 @@ void xp_arena_clear(xp_arena *arena)
   size_t used = arena->used < keep->size ? arena->used : keep->size;
   memset((char *)keep + HEADER, 0, used - HEADER);
   arena->used = HEADER;
-  arena->bytes = keep->size;
+  arena->bytes = arena->small_bytes = keep->size;
 }
 
 xp_str xp_arena_copy(xp_arena *arena, xp_str s)

@@ -168,6 +168,7 @@ static bool grow_slots(xp_intern *table)
     return false;
   }
   memset(slots, 0xff, count * sizeof *slots);
+  xp_arena_discard(table->arena, table->slots, table->slot_count * sizeof *slots);
   table->slots = slots;
   table->slot_count = count;
   for (size_t i = 0; i < table->count; i++) {
