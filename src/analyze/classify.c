@@ -1,4 +1,4 @@
-/* What context says of a host event: which are annotations of the user, and which of those are tracing.
+/* What context says of a host event: which calls and annotations of the user are tracing.
  *
  * The lists of event_classes.c know names; this pass knows neighbours.  A PjitFunction that holds lowering events
  * traces, otherwise it dispatches.  A scope of the user is tracing when it names an instruction that ran (a lazy

@@ -49,11 +49,13 @@ void xp_clock_check(xp_analysis *an);
 /* steps.c: finds steps, and gives every run its step; xp_steps_measure fills in what the devices did (after gaps). */
 void xp_steps_find(xp_analysis *an);
 void xp_steps_measure(xp_analysis *an, xp_arena *arena);
-uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps, size_t *hint); /* of the last call; NULL */
-uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps);           /* the latest that began */
+uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps); /* the latest that began */
 
-/* classify.c: which events of the host are annotations, and which of them are tracing.  Where classes need the work, it
- * comes behind the devices and steps; else it may run beside them. */
+/* The step of a host at a time.  *hint (0 at first; hint may be NULL) is where the last call looked. */
+uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps, size_t *hint);
+
+/* classify.c: which calls and annotations of the host are tracing.  Where classes need the work, it comes behind the
+ * devices and steps; else it may run beside them. */
 bool xp_classes_need_work(const xp_analysis *an);
 void xp_classify(xp_analysis *an);
 
@@ -140,7 +142,7 @@ void xp_warn(xp_analysis *an, const char *format, ...) __attribute__((format(pri
 xp_str xp_text(xp_analysis *an, const char *format, ...) __attribute__((format(printf, 2, 3)));
 xp_str xp_text_v(xp_analysis *an, const char *format, va_list args);
 
-/* Index of the step with the launch, or XP_NONE. */
+/* Index of the step with the launch, or XP_NONE.  hint: see xp_steps_at. */
 uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch, size_t *hint);
 
 #endif

@@ -151,12 +151,8 @@ static open_entry look_around(builder *b, uint32_t entry, xp_name_class class, c
 {
   xp_thread *t = b->t;
   uint8_t flags = t->flags[entry];
-  open_entry e = {.entry = entry, .dispatch = XP_NONE, .scope = XP_NONE};
-  if (around) {
-    e.dispatch = around->dispatch;
-    e.scope = around->scope;
-    e.in_runtime = around->in_runtime;
-  }
+  open_entry e = around ? *around : (open_entry){.dispatch = XP_NONE, .scope = XP_NONE};
+  e.entry = entry;
   if (!t->is_runtime && !e.in_runtime && is_scope(flags, class)) {
     t->flags[entry] |= XP_ENTRY_SCOPE;
     b->scopes++;

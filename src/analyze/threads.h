@@ -13,12 +13,12 @@
 
 /* What an entry of an outline is. */
 enum {
-  XP_ENTRY_STEP = 1u << 0,   /* a step annotation */
-  XP_ENTRY_SCOPE = 1u << 1,  /* an annotation of the user (also one of input) */
-  XP_ENTRY_LOWERS = 1u << 3, /* it holds events that lower a program */
-  XP_ENTRY_PROFILER = 1u << 4,
-  XP_ENTRY_LISTED = 1u << 5, /* its class comes from the lists alone */
-  XP_ENTRY_PJIT = 1u << 6    /* PjitFunction(..) */
+  XP_ENTRY_STEP = 1u << 0,     /* a step annotation */
+  XP_ENTRY_SCOPE = 1u << 1,    /* an annotation of the user (also one of input) */
+  XP_ENTRY_LOWERS = 1u << 2,   /* it holds events that lower a program */
+  XP_ENTRY_PROFILER = 1u << 3, /* the profiler starting or stopping */
+  XP_ENTRY_LISTED = 1u << 4,   /* its class comes from the lists alone */
+  XP_ENTRY_PJIT = 1u << 5      /* PjitFunction(..) */
 };
 
 /* A task that a pool thread ran: from StartRegion to StopRegion. */

@@ -1,33 +1,23 @@
 /* Bump allocation in blocks that are freed together.
  *
  * The first block is small and comes from calloc, so that an arena for a few strings costs little.  All later blocks
- * are mapped.  Only what is touched becomes resident, so a block that is larger than needed costs addresses, not
- * memory. Blocks of 4 MiB and more lie at addresses that are multiples of 2 MiB and are marked for huge pages: the
- * kernel then clears memory 2 MiB at a time.  In smaller ones much of a huge page would be cleared and never used.
+ * are mapped.  Only what is touched becomes resident: a block that is larger than needed costs addresses, not memory.
  *
  * A piece of 256 KiB or more has a block of its own, so that it can grow by moving page tables instead of bytes, and
  * can be given back early.  Such blocks stand in the list behind the one that small pieces come from.
  *
  * Invariant: every byte behind `used` in the newest block is zero.  An arena belongs to one thread at a time.
  */
-#define _GNU_SOURCE
 #include "base/arena.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
-enum {
-  ALIGNMENT = 16,
-  PAGE = 4 << 10,
-  FIRST_BLOCK = 32 << 10,
-  OWN_BLOCK = 256 << 10,
-  LEAST_STEP = 1 << 20,
-  HUGE_PAGE = 2 << 20,
-  LEAST_HUGE = 4 << 20, /* blocks from this size on are of huge pages */
-  LARGEST_STEP = 16 << 20
-};
+#include "base/pages.h"
+
+enum { ALIGNMENT = 16, FIRST_BLOCK = 32 << 10, OWN_BLOCK = 256 << 10, LEAST_STEP = 1 << 20, LARGEST_STEP = 16 << 20 };
 
 typedef struct block {
   struct block *older;
@@ -46,46 +36,15 @@ struct xp_arena {
   jmp_buf *escape;
 };
 
-/* Maps `size` bytes (a multiple of HUGE_PAGE) at a multiple of HUGE_PAGE: maps more and cuts both ends off. */
-static void *map_aligned(size_t size)
+static size_t round_up(size_t size)
 {
-  size_t reserve = size + HUGE_PAGE;
-  char *raw = mmap(NULL, reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (raw == MAP_FAILED) {
-    return NULL;
-  }
-  size_t head = (HUGE_PAGE - (uintptr_t)raw % HUGE_PAGE) % HUGE_PAGE;
-  if (head > 0) {
-    munmap(raw, head);
-  }
-  munmap(raw + head + size, reserve - head - size);
-  madvise(raw + head, size, MADV_HUGEPAGE); /* advice: without it the memory is only slower */
-  return raw + head;
-}
-
-static size_t round_up(size_t size, size_t unit)
-{
-  return (size + unit - 1) / unit * unit;
-}
-
-static size_t block_size(size_t need)
-{
-  return round_up(need, need < LEAST_HUGE ? PAGE : HUGE_PAGE);
-}
-
-static void *map_pages(size_t size)
-{
-  if (size >= LEAST_HUGE) {
-    return map_aligned(size);
-  }
-  void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return pages == MAP_FAILED ? NULL : pages;
+  return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 static block *map_block(size_t need)
 {
-  size_t size = block_size(need);
-  block *b = map_pages(size);
+  size_t size = xp_pages_size(need);
+  block *b = xp_pages_map(size);
   if (b != NULL) {
     b->size = size;
     b->is_mapped = true;
@@ -102,9 +61,8 @@ static block *new_block(xp_arena *arena, size_t need)
     }
     return b;
   }
-  size_t step = arena->small_bytes < LEAST_STEP     ? LEAST_STEP
-                : arena->small_bytes < LARGEST_STEP ? arena->small_bytes
-                                                    : LARGEST_STEP;
+  size_t step = arena->small_bytes < LARGEST_STEP ? arena->small_bytes : LARGEST_STEP;
+  step = step > LEAST_STEP ? step : LEAST_STEP;
   return map_block(need > step ? need : step);
 }
 
@@ -124,7 +82,7 @@ xp_arena *xp_arena_create(void)
 static void free_block(block *b)
 {
   if (b->is_mapped) {
-    munmap(b, b->size);
+    xp_pages_unmap(b, b->size);
   } else {
     free(b);
   }
@@ -196,7 +154,7 @@ void *xp_arena_alloc(xp_arena *arena, size_t size)
   if (size > SIZE_MAX / 4) {
     return out_of_memory(arena);
   }
-  size = round_up(size, ALIGNMENT);
+  size = round_up(size);
   if (size >= OWN_BLOCK) {
     return alloc_own_block(arena, size);
   }
@@ -236,24 +194,6 @@ static block **link_to(xp_arena *arena, const block *wanted)
   return *link != NULL ? link : NULL;
 }
 
-/* Moves pages to where there is room for more of them; NULL, and nothing moved, if there is none. */
-static void *move_pages(void *pages, size_t old, size_t size)
-{
-  if (size < LEAST_HUGE) {
-    void *moved = mremap(pages, old, size, MREMAP_MAYMOVE);
-    return moved == MAP_FAILED ? NULL : moved;
-  }
-  void *to = map_aligned(size);
-  if (to == NULL) {
-    return NULL;
-  }
-  if (mremap(pages, old, old, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
-    munmap(to, size);
-    return NULL;
-  }
-  return to;
-}
-
 /* Makes a block of one large piece larger; its pages move, their bytes are not touched. */
 static block *grow_block(xp_arena *arena, block *b, size_t need)
 {
@@ -261,9 +201,9 @@ static block *grow_block(xp_arena *arena, block *b, size_t need)
   if (link == NULL) {
     return NULL;
   }
-  size_t old = b->size, size = block_size(need);
+  size_t old = b->size, size = xp_pages_size(need);
   bool newest = arena->newest == b;
-  block *moved = move_pages(b, old, size);
+  block *moved = xp_pages_grow(b, old, size);
   if (moved == NULL) {
     return NULL;
   }
@@ -305,7 +245,7 @@ void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity
       return (char *)b + HEADER;
     }
   }
-  if (extend_piece(arena, array, round_up(old, ALIGNMENT), round_up(bytes, ALIGNMENT))) {
+  if (extend_piece(arena, array, round_up(old), round_up(bytes))) {
     *capacity = room;
     return array;
   }
@@ -322,7 +262,7 @@ void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity
 
 void xp_arena_discard(xp_arena *arena, void *array, size_t bytes)
 {
-  if (round_up(bytes, ALIGNMENT) < OWN_BLOCK) {
+  if (round_up(bytes) < OWN_BLOCK) {
     return;
   }
   block *b = (block *)((char *)array - HEADER);
@@ -336,7 +276,7 @@ void xp_arena_discard(xp_arena *arena, void *array, size_t bytes)
   if (arena->used == 0 && arena->newest != NULL) {
     arena->used = arena->newest->size; /* how much of it is free is not known */
   }
-  munmap(b, b->size);
+  xp_pages_unmap(b, b->size);
 }
 
 void xp_arena_clear(xp_arena *arena)
