@@ -77,7 +77,7 @@ typedef struct {
   uint32_t *hints;             /* by thread: where the last walk was; NULL: none */
   size_t run_hint;             /* the same for the runs of the device */
   size_t last[XP_CAUSE_COUNT]; /* the part of each cause that was booked last */
-  xp_str scope;                /* the last scope that was shown, and for what */
+  xp_str scope;                /* the last scope that was shown, and for what, in whatever gap */
   xp_scope_stretch scoped;
   uint32_t scope_thread;
   xp_part *parts;
