@@ -66,7 +66,7 @@ static bool may_add_launch(const xp_analysis *an, uint32_t device)
   return an->devices.devices[device].kind == XP_DEVICE_GPU;
 }
 
-/* Numbers the gaps, and begins those that are not for any thread to begin. */
+/* Numbers the gaps.  Those whose launch may be added are described here, by one thread. */
 static void list_gaps(xp_analysis *an)
 {
   xp_reading *r = an->reading;
@@ -85,7 +85,7 @@ static void list_gaps(xp_analysis *an)
   }
 }
 
-/* The device of a gap that stands behind those of `device`, or among them. */
+/* The device of a gap, from the device of a gap before it on. */
 static uint32_t device_of(const xp_analysis *an, size_t gap, uint32_t device)
 {
   while (device + 1 < an->devices.count && an->timelines[device + 1].first_gap <= gap) {
