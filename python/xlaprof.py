@@ -180,6 +180,8 @@ def _arg(key, value):
         return _Arg(kept, _BOOL, 0, _Value(i=int(value)))
     if isinstance(value, int) and -2**63 <= value < 2**63:
         return _Arg(kept, _INT, 0, _Value(i=value))
+    if isinstance(value, int) and 0 <= value < 2**64:
+        return _Arg(kept, _UINT, 0, _Value(u=value))
     if isinstance(value, float):
         return _Arg(kept, _DOUBLE, 0, _Value(d=value))
     text = str(value).encode()[:65535]
@@ -209,21 +211,21 @@ class Trace:
 
     def __enter__(self):
         jax_scope = _jax_scope(self.name)
+        self._open.append((self._begin(), jax_scope))
         if jax_scope is not None:
             jax_scope.__enter__()
-        self._open.append((self._begin(), jax_scope))
         return self
 
     def __exit__(self, *exc):
-        trace_, jax_scope = self._open.pop()
+        trace_, jax_scope = self._open[-1]
         error = _Error()
-        status = _lib.xp_trace_end(trace_, error)
+        _check(_lib.xp_trace_end(trace_, error), error)  # out of order, or another thread: it stays open
+        self._open.pop()
         if jax_scope is not None:
             jax_scope.__exit__(*exc)
         failure, _barrier_failure.exception = getattr(_barrier_failure, "exception", None), None
         if failure is not None:
             raise failure
-        _check(status, error)
         return False
 
     def set_metadata(self, **kwargs):

@@ -67,8 +67,9 @@ static void note_flow(builder *b, xp_event_cursor *cursor, size_t i, xp_name_cla
 
 static void add_step_mark(xp_threads *all, const xp_thread *t, uint32_t entry, xp_event_cursor *cursor)
 {
-  xp_stat num;
+  xp_stat num, unfinished;
   xp_step_mark mark = {.thread = t->index, .entry = entry};
+  mark.is_unfinished = xp_stats_find(xp_event_stats(cursor, t->event[entry]), XP_KEY_UNFINISHED, &unfinished);
   mark.has_num = xp_stats_find(xp_event_stats(cursor, t->event[entry]), XP_KEY_STEP_NUM, &num);
   mark.num = xp_stat_int(&num, 0);
   all->steps = xp_arena_grow(all->arena, all->steps, all->step_count, &all->step_capacity, sizeof *all->steps);

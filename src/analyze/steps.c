@@ -1,7 +1,8 @@
 /* Steps: from annotations, else from the Steps line of a device, else from the runs of the main module.
  *
- * Numbers are kept as they are.  A step is complete when the session holds all of it.  Work belongs to the step in
- * which it was asked for, whenever the device got to it.
+ * Numbers are kept as they are.  A step is complete when the session holds all of it: one that was open before is
+ * written from the session's start, one that is open at the end as unfinished, or to the session's stop.  Work belongs
+ * to the step in which it was asked for, whenever the device got to it.
  */
 #include "analyze/internal.h"
 
@@ -35,6 +36,8 @@ static void from_annotations(xp_analysis *an, list *steps)
                        .has_num = mark->has_num,
                        .start_ps = xp_entry_start(t, mark->entry),
                        .dur_ps = xp_event_dur(t->line, t->event[mark->entry])});
+    xp_step *added = &steps->rows[steps->count - 1];
+    added->complete = added->complete && !mark->is_unfinished;
   }
 }
 

@@ -39,6 +39,7 @@ typedef struct {
   uint32_t thread, entry;
   int64_t num;
   bool has_num;
+  bool is_unfinished; /* it was still open when the session stopped */
 } xp_step_mark;
 
 /* Entries from `first` on, up to the next of these, have one scope. */

@@ -1,4 +1,5 @@
-/* The stats that some part of xlaprof asks for, by their exact names (xla/tsl/profiler/utils/xplane_schema.cc). */
+/* The stats that some part of xlaprof asks for, by their exact names (xla/tsl/profiler/utils/xplane_schema.cc;
+ * unfinished is our recorder's own). */
 #ifndef XP_XSPACE_KEYS_H
 #define XP_XSPACE_KEYS_H
 
@@ -18,6 +19,7 @@
   X(SOURCE, "source")                                                                                                  \
   X(STEP_NUM, "step_num")                                                                                              \
   X(ROOT, "_r")                                                                                                        \
+  X(UNFINISHED, "unfinished")                                                                                          \
   X(ASYNC, "_a")                                                                                                       \
   X(PRODUCER_TYPE, "_pt")                                                                                              \
   X(PRODUCER, "_p")                                                                                                    \

@@ -65,7 +65,8 @@ def check_curl_is_told_what_our_grpc_port_is(programs):
         same("HTTP/1.1", "speaks gRPC" in text, True)
         code = ("--output", os.devnull, "--silent", "--noproxy", "*", "--write-out", "%{http_code}")
         same("HTTP/2 GET", output_of(curl, "--http2-prior-knowledge", *code, url), "405")
-        same("HTTP/2 POST", output_of(curl, "--http2-prior-knowledge", "--data", "x", *code, url), "415")
+        # Without a body: curl 7 calls it an error when the answer comes before it has sent all of it.
+        same("HTTP/2 POST", output_of(curl, "--http2-prior-knowledge", "--request", "POST", *code, url), "415")
 
 
 def check_h2load_gets_every_answer_of_our_grpc_server(programs):

@@ -4,6 +4,7 @@ import gzip
 import json
 import pathlib
 import shutil
+import sys
 import tempfile
 
 from harness import HERE, must, only_file, output_of, run_program, same, serving
@@ -65,27 +66,59 @@ def check_both_routes_give_the_same_capture(programs):
             info, steps = programs.ours("info", capture), programs.ours("steps", capture)
             found[route] = (sorted((p["name"], p["lines"], p["events"]) for p in info["planes"]), info["warnings"],
                             [(s["name"], s["num"], s["complete"]) for s in steps["steps"]],
-                            shape(our_events(programs, capture)), shape_by_jax(programs, capture))
+                            shape(our_events(programs, capture)), shape(rows_of_jax(programs, capture)))
     same("planes, warnings, steps, events, and events as JAX reads them", found["server"], found["session"])
 
 
-def shape_by_jax(programs, capture):
+def rows_of_jax(programs, capture):
+    """What JAX reads, in the form of our_events."""
     planes = json.loads(programs.in_peers(HERE / "dump.py", capture))
-    return shape([{"plane": plane, "line": line, "name": name, "start_ps": start, "args": stats}
-                  for plane, lines in planes for line, events in lines for name, start, _, stats in events])
+    return [{"plane": plane, "line": line, "name": name, "start_ps": start * 1000, "dur_ps": dur * 1000, "args": stats}
+            for plane, lines in planes for line, events in lines for name, start, dur, stats in events]
+
+
+def whole_steps(rows, numbers):
+    """{what a step looks like: its numbers}, of the steps of record_steps.py that are whole."""
+    looks = {}
+    for step in (r for r in rows if r["name"] == "train" and r["args"]["step_num"] in numbers):
+        inside = [(r["plane"], r["line"], r["name"], sorted((k, v) for k, v in r["args"].items() if k != "step_num"))
+                  for r in rows if step["start_ps"] <= r["start_ps"] < step["start_ps"] + step["dur_ps"]]
+        looks.setdefault(json.dumps(inside, ensure_ascii=False), []).append(step["args"]["step_num"])
+    return looks
+
+
+def check_both_routes_give_the_same_steps_of_a_python_program(programs):
+    script = HERE / "record_steps.py"
+    with tempfile.TemporaryDirectory() as here, tempfile.TemporaryDirectory() as there:
+        output_of(sys.executable, script, "here", here)
+        with serving(sys.executable, script, "serve") as (port, _):
+            programs.captured("127.0.0.1:%d" % port, there)
+        looks, planes = {}, {}
+        for route, logdir in (("session", here), ("server", there)):
+            capture = only_file(logdir, "*.xplane.pb")
+            whole = [s["num"] for s in programs.ours("steps", capture)["steps"] if s["complete"]]
+            must("whole steps by the %s: %r" % (route, whole), len(whole) > 20 and route == "server" or whole == [*range(30)])
+            ours, jax = (whole_steps(rows, whole) for rows in (our_events(programs, capture), rows_of_jax(programs, capture)))
+            same("steps as JAX reads them", jax, ours)
+            same("what a step looks like by the %s: %r" % (route, ours), len(ours), 1)
+            looks[route] = next(iter(ours))
+            planes[route] = [(p["name"], p["lines"]) for p in programs.ours("info", capture)["planes"]]
+        same("what a step looks like", looks["server"], looks["session"])
+        same("planes", planes["server"], planes["session"])
+        same("events of a step", [e[2] for e in json.loads(looks["session"])],
+             ["train", "load", "forward", "layer", "layer", "backward", "größe"])
 
 
 def check_jax_reads_what_we_read(programs):
     for route in ("session", "server"):
         with recorded(programs, route) as (capture, _):
-            planes = json.loads(programs.in_peers(HERE / "dump.py", capture))
-            theirs = sorted((plane, line, start, dur, name, sorted((k, type(v).__name__, v) for k, v in stats.items()))
-                            for plane, lines in planes for line, events in lines for name, start, dur, stats in events)
-            ours = sorted((r["plane"], r["line"], r["start_ps"] // 1000, r["dur_ps"] // 1000, r["name"],
-                           sorted((k, type(v).__name__, v) for k, v in r["args"].items()))
-                          for r in our_events(programs, capture))
+            ours, theirs = (sorted((r["plane"], r["line"], r["start_ps"] // 1000, r["dur_ps"] // 1000, r["name"],
+                                    sorted((k, type(v).__name__, v) for k, v in r["args"].items())) for r in rows)
+                            for rows in (our_events(programs, capture), rows_of_jax(programs, capture)))
             same("events by the %s" % route, theirs, ours)
-            same("planes", sorted(p for p, _ in planes), sorted(p["name"] for p in programs.ours("info", capture)["planes"]))
+            planes = json.loads(programs.in_peers(HERE / "read.py", capture))[str(capture)]["planes"]
+            same("planes", sorted(planes), sorted([p["name"], p["lines"], p["events"]]
+                                                  for p in programs.ours("info", capture)["planes"]))
 
 
 def check_trace_json_has_the_events_of_the_capture(programs):
@@ -115,6 +148,14 @@ def sums_of_peer(text):
             for r in json.loads(text)["aggregates"]}
 
 
+def must_agree(theirs, ours):
+    """Counts exactly; sums but for the last picosecond of each event, since peers go through floating-point numbers."""
+    same("numbers of events", {n: row[0] for n, row in theirs.items()}, {n: row[0] for n, row in ours.items()})
+    for name, row in theirs.items():
+        must("%s: %r, the peer says %r" % (name, ours[name], row),
+             all(abs(a - b) <= row[0] for a, b in zip(row[1:], ours[name][1:])))
+
+
 @contextlib.contextmanager
 def copied(capture):
     """XProf leaves files beside what it reads."""
@@ -133,7 +174,7 @@ def xprof(programs, *words):
 def check_xprof_rs_reads_our_capture(programs):
     with recorded(programs, "session") as (capture, _):
         ours = sums_by_name(programs.ours("events", "--by-name", capture)["rows"])
-        same("events", sums_of_peer(output_of(programs.xprof_rs, "aggregate_xplane_events", capture)), ours)
+        must_agree(sums_of_peer(output_of(programs.xprof_rs, "aggregate_xplane_events", capture)), ours)
         overview = json.loads(output_of(programs.xprof_rs, "get_overview", capture))
         step_time_agrees(programs, capture, overview)
 
@@ -148,11 +189,7 @@ def check_xprof_reads_our_capture(programs):
     with recorded(programs, "server") as (capture, _), copied(capture) as copy:
         ours = sums_by_name(programs.ours("events", "--by-name", capture)["rows"])
         cli = ("-m", "xprof.cli.xprof_cli")
-        theirs = sums_of_peer(xprof(programs, *cli, "aggregate_xplane_events", copy))
-        same("events", {n: row[0] for n, row in theirs.items()}, {n: row[0] for n, row in ours.items()})
-        for name, row in theirs.items():  # it goes through floating-point numbers: the last picosecond may differ
-            must("%s: %r, XProf says %r" % (name, ours[name], row),
-                 all(abs(a - b) <= row[0] for a, b in zip(row[1:], ours[name][1:])))
+        must_agree(sums_of_peer(xprof(programs, *cli, "aggregate_xplane_events", copy)), ours)
         step_time_agrees(programs, capture, json.loads(xprof(programs, *cli, "get_overview", copy)))
         for tool in ("overview_page", "input_pipeline_analyzer", "framework_op_stats"):
             json.loads(xprof(programs, HERE / "xprof_peer.py", "tool", tool, copy))

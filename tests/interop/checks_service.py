@@ -10,9 +10,16 @@ def check_grpcio_gets_right_answers_of_our_profiler_server(programs):
         output_of(programs.python_of("grpcio"), HERE / "service_peer.py", "check", "127.0.0.1:%d" % port, folder)
 
 
-def answered(programs, kind, *options, capture=None):
+def check_grpc_js_gets_right_answers_of_our_profiler_server(programs):
+    with programs.training() as port:
+        output_of("node", HERE / "service_peer.js", programs.peer("grpc-js"), "check", "127.0.0.1:%d" % port)
+
+
+def answered(programs, kind, *options, capture=None, peer="grpcio"):
     """What our client says of a server of one kind, and the files that it made."""
-    command = [programs.python_of("grpcio"), HERE / "service_peer.py", "serve", kind, *([capture] if capture else [])]
+    command = ([programs.python_of(peer), HERE / "service_peer.py"] if peer == "grpcio" else
+               ["node", HERE / "service_peer.js", programs.peer(peer)])
+    command += ["serve", kind, *([capture] if capture else [])]
     with serving(*command) as (port, _), tempfile.TemporaryDirectory() as logdir:
         result = programs.capture("127.0.0.1:%d" % port, logdir, "--attempts", "2", "--timeout-s", "3", *options)
         return result, {p.name: p.read_bytes() for p in pathlib.Path(logdir).rglob("*") if p.is_file()}
@@ -38,6 +45,16 @@ def check_our_client_understands_every_answer_of_grpcio(programs):
         same("%s is asked again" % kind, result["tries"] > 1, kind in ("empty", "busy", "unavailable"))
         must("%s: %r tells %r" % (kind, result["message"], word), word in (result["message"] or ""))
         same("files after the answer %s" % kind, files, {})
+
+
+def check_our_client_understands_answers_of_grpc_js(programs):
+    with tempfile.TemporaryDirectory() as folder:
+        output_of(programs.built("record_pattern"), "here", folder)
+        capture = only_file(folder, "*.xplane.pb")
+        result, files = answered(programs, "xspace", capture=capture, peer="grpc-js")
+        same("a capture in the reply", (result["outcome"], list(files.values())), ("saved", [capture.read_bytes()]))
+    result, _ = answered(programs, "busy", peer="grpc-js")
+    same("a busy server", (result["outcome"], result["status"]), ("busy", 8))
 
 
 def check_what_a_server_without_emit_xspace_does_is_told_apart(programs):

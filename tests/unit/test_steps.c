@@ -164,6 +164,18 @@ static void a_step_that_the_session_cuts_is_partial(void **state)
   assert_string_equal(steps_of(s), "train 1 -10..20 cut, train 2 30..40, train 3 60..120 cut");
 }
 
+static void a_step_that_is_unfinished_is_cut_though_it_ends_before_the_session(void **state)
+{
+  story *s = *state;
+  session(s, 100);
+  thread(s, "python");
+  step(s, "train", 1, 10, 20);
+  step(s, "train", 2, 30, 99);
+  with(s, "unfinished", 1);
+  read_story(s);
+  assert_string_equal(steps_of(s), "train 1 10..20, train 2 30..99 cut");
+}
+
 static void partial_steps_are_counted_and_not_averaged(void **state)
 {
   story *s = *state;
@@ -393,6 +405,7 @@ int main(void)
       STORY(a_program_that_runs_once_makes_no_step),
       STORY(a_step_inside_the_session_is_whole),
       STORY(a_step_that_the_session_cuts_is_partial),
+      STORY(a_step_that_is_unfinished_is_cut_though_it_ends_before_the_session),
       STORY(partial_steps_are_counted_and_not_averaged),
       STORY(the_duration_is_the_mean_with_median_and_maximum),
       STORY(the_period_is_the_mean_distance_of_starts),
