@@ -128,15 +128,19 @@ static void index_frames(void *context)
   }
 }
 
-static void count_events(void *context)
+static void count_and_sum(void *context)
 {
-  xp_counters_count(context);
+  xp_analysis *an = context;
+  xp_counters_count(an);
+  xp_coverage_sum(an);
+  xp_causes_sum(an);
 }
 
-static void measure_ops(void *context)
+static void measure_work(void *context)
 {
   xp_analysis *an = context;
   xp_work_table_build(an, an->device_arena);
+  xp_steps_measure(an, an->device_arena);
 }
 
 /* Verdict and advice are of the whole capture; gaps, their causes and steps are of what was asked for. */
@@ -175,14 +179,11 @@ static xp_status run(xp_analysis *an, const void *input_regex, xp_error *err)
   }
   run_both(an, index_frames, measure_devices, 2);
   xp_gaps_explain(an);
-  run_both(an, count_events, measure_ops, 2);
-  xp_steps_measure(an);
+  run_both(an, count_and_sum, measure_work, 2);
   xp_counters_sum_steps(an);
   xp_cuts_find(an);
   xp_names_build(an);
   xp_health_check(an);
-  xp_coverage_sum(an);
-  xp_causes_sum(an);
   xp_verdict_write(an);
   xp_advice_write(an);
   return keep_wanted(an, err);
@@ -197,9 +198,11 @@ static xp_status run_guarded(xp_analysis *an, const void *input_regex, xp_error 
   }
   an->escape = &escape;
   xp_arena_set_escape(an->arena, &escape);
+  xp_arena_set_escape(an->device_arena, &escape);
   xp_intern_init(&an->texts, an->arena);
   xp_status status = run(an, input_regex, err);
   xp_arena_set_escape(an->arena, NULL);
+  xp_arena_set_escape(an->device_arena, NULL);
   return status;
 }
 

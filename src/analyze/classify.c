@@ -1,4 +1,4 @@
-/* What context says of a host event: which are annotations of the user, and which of those are tracing.
+/* What context says of a host event: which calls and annotations of the user are tracing.
  *
  * The lists of event_classes.c know names; this pass knows neighbours.  A PjitFunction that holds lowering events
  * traces, otherwise it dispatches.  A scope of the user is tracing when it names an instruction that ran (a lazy
@@ -7,16 +7,12 @@
 #include "analyze/internal.h"
 #include "analyze/op_names.h"
 
-/* What is known of where an entry lies. */
-enum { HOLDS_LOWERING = 1, INSIDE_RUNTIME = 2, INSIDE_STEP = 4 };
-
 typedef struct {
   xp_analysis *an;
   xp_intern ran;          /* scopes and components of scopes of instructions that ran */
   xp_map programs;        /* hash(host, program) that ran */
   xp_map backward;        /* of these, those with *_backward instructions without a scope */
   uint8_t *backward_step; /* by step */
-  uint8_t *context;       /* by entry of the thread at hand */
 } state;
 
 static uint64_t program_key(uint32_t host, uint64_t program)
@@ -93,71 +89,12 @@ static void collect_backward_steps(state *s)
     const xp_device_data *d = &an->devices.devices[i];
     for (size_t r = 0; r < d->run_count; r++) {
       const xp_device_run *run = &d->runs[r];
-      if (run->step != XP_NONE && run->has_program &&
-          xp_map_get(&s->backward, program_key(d->host, run->program)) != XP_NONE) {
+      const xp_module *module = &an->devices.modules[run->module];
+      if (run->step != XP_NONE && module->has_program &&
+          xp_map_get(&s->backward, program_key(d->host, module->program)) != XP_NONE) {
         s->backward_step[run->step] = 1;
       }
     }
-  }
-}
-
-/* Marks the PjitFunctions around lowering events. */
-static void mark_lowering(state *s, const xp_thread *t)
-{
-  bool any = s->an->threads.any_flags & XP_NAME_LOWERING;
-  for (uint32_t e = 0; any && e < t->count; e++) {
-    if (xp_entry_class(t, e).flags & XP_NAME_LOWERING) {
-      for (uint32_t p = t->parent[e]; p != XP_NONE && !(s->context[p] & HOLDS_LOWERING); p = t->parent[p]) {
-        s->context[p] |= HOLDS_LOWERING;
-      }
-    }
-  }
-}
-
-static bool is_runtime(const xp_thread *t, uint32_t entry)
-{
-  uint8_t cause = t->cause[entry];
-  bool listed = (t->flags[entry] & XP_ENTRY_LISTED) && cause != XP_CAUSE_INPUT && cause != XP_CAUSE_WAIT;
-  return listed || (t->flags[entry] & XP_ENTRY_PJIT);
-}
-
-/* Inside of something that the runtime does, names are the runtime's.  Parents come before their children. */
-static void mark_inside(state *s, const xp_thread *t, uint32_t entry)
-{
-  uint32_t p = t->parent[entry];
-  if (p != XP_NONE) {
-    bool runtime = (s->context[p] & INSIDE_RUNTIME) || is_runtime(t, p);
-    bool step = (s->context[p] & INSIDE_STEP) || (t->flags[p] & XP_ENTRY_STEP);
-    s->context[entry] |= (uint8_t)((runtime ? INSIDE_RUNTIME : 0) | (step ? INSIDE_STEP : 0));
-  }
-}
-
-static bool is_scope(const state *s, const xp_thread *t, uint32_t entry)
-{
-  uint8_t flags = t->flags[entry];
-  if (t->is_runtime || (s->context[entry] & INSIDE_RUNTIME) ||
-      flags & (XP_ENTRY_STEP | XP_ENTRY_PROFILER | XP_ENTRY_PJIT) ||
-      ((flags & XP_ENTRY_LISTED) && t->cause[entry] != XP_CAUSE_INPUT)) {
-    return false;
-  }
-  xp_name_class c = xp_entry_class(t, entry);
-  return !(c.flags & (XP_NAME_FRAME | XP_NAME_QUALIFIED)) &&
-         (c.cause == XP_CAUSE_COUNT || c.flags & XP_NAME_INPUT_SCOPE);
-}
-
-static void mark_scopes(state *s, xp_thread *t)
-{
-  size_t scopes = 0;
-  for (uint32_t e = 0; e < t->count; e++) {
-    mark_inside(s, t, e);
-    if (is_scope(s, t, e)) {
-      t->flags[e] |= XP_ENTRY_SCOPE;
-      scopes++;
-    }
-  }
-  t->has_scope = scopes > 0 && (t->has_step || t->has_frame || scopes > 1);
-  for (uint32_t e = 0; scopes > 0 && !t->has_scope && e < t->count; e++) {
-    t->flags[e] &= (uint8_t)~XP_ENTRY_SCOPE;
   }
 }
 
@@ -192,8 +129,11 @@ static bool names_instruction(const state *s, xp_str name)
 /* The step that a scope lies in. */
 static uint32_t step_of(const state *s, const xp_thread *t, uint32_t entry)
 {
-  bool inside = (s->context[entry] & INSIDE_STEP) != 0;
-  return inside ? xp_steps_at(s->an, t->host, xp_entry_start(t, entry)) : XP_NONE;
+  uint32_t p = t->parent[entry];
+  while (p != XP_NONE && !(t->flags[p] & XP_ENTRY_STEP)) {
+    p = t->parent[p];
+  }
+  return p != XP_NONE ? xp_steps_at(s->an, t->host, xp_entry_start(t, entry), NULL) : XP_NONE;
 }
 
 static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
@@ -210,39 +150,17 @@ static bool scope_traces(const state *s, const xp_thread *t, uint32_t entry)
   return step != XP_NONE && s->backward_step[step];
 }
 
-/* The scope that an entry lies in or is, else the step. */
-static uint32_t scope_of(const xp_thread *t, uint32_t entry)
-{
-  uint32_t around = t->parent[entry] == XP_NONE ? XP_NONE : t->scope[t->parent[entry]];
-  bool in_scope = around != XP_NONE && (t->flags[around] & XP_ENTRY_SCOPE);
-  bool mine = (t->flags[entry] & XP_ENTRY_SCOPE) || (!in_scope && (t->flags[entry] & XP_ENTRY_STEP));
-  return mine ? entry : around;
-}
-
 static void classify_entry(const state *s, xp_thread *t, uint32_t entry)
 {
   uint8_t flags = t->flags[entry];
   if ((flags & XP_ENTRY_PJIT) && !(flags & XP_ENTRY_STEP)) {
     uint32_t p = xp_thread_outer(t, entry, xp_entry_start(t, entry));
     bool inside_tracing = p != XP_NONE && t->cause[p] == XP_CAUSE_TRACING;
-    bool traces = (s->context[entry] & HOLDS_LOWERING) || inside_tracing;
+    bool traces = (flags & XP_ENTRY_LOWERS) || inside_tracing;
     t->cause[entry] = traces ? XP_CAUSE_TRACING : XP_CAUSE_DISPATCH;
   } else if ((flags & XP_ENTRY_SCOPE) && t->cause[entry] == XP_CAUSE_HOST && scope_traces(s, t, entry)) {
     t->cause[entry] = XP_CAUSE_TRACING;
   }
-}
-
-static void classify_thread(state *s, xp_thread *t)
-{
-  s->context = xp_arena_array(s->an->arena, t->count, 1);
-  mark_lowering(s, t);
-  mark_scopes(s, t);
-  t->scope = xp_arena_array(s->an->arena, t->count, sizeof *t->scope);
-  for (uint32_t e = 0; e < t->count; e++) {
-    t->scope[e] = scope_of(t, e);
-    classify_entry(s, t, e);
-  }
-  xp_arena_discard(s->an->arena, s->context, t->count);
 }
 
 bool xp_classes_need_work(const xp_analysis *an)
@@ -263,6 +181,8 @@ void xp_classify(xp_analysis *an)
     collect_backward_steps(&s);
   }
   for (size_t i = 0; i < an->threads.count; i++) {
-    classify_thread(&s, &an->threads.threads[i]);
+    for (uint32_t e = 0; e < an->threads.threads[i].count; e++) { /* parents come before their children */
+      classify_entry(&s, &an->threads.threads[i], e);
+    }
   }
 }

@@ -11,7 +11,31 @@ typedef struct {
   xp_intern scopes;
   size_t capacity;
   uint32_t flags[XP_COUNTER_COUNT]; /* names that count; 0: another rule */
+  const xp_thread *thread;          /* where the last scope was looked up, for which entries, and its row */
+  xp_scope_stretch scoped;
+  uint32_t row;
+  size_t step_hint;
 } counting;
+
+/* The row of the scope that is shown for an entry at a time. */
+static uint32_t row_of(counting *c, const xp_thread *t, uint32_t entry, int64_t time)
+{
+  if (t == c->thread && c->scoped.first <= entry && entry < c->scoped.stop) {
+    return c->row;
+  }
+  xp_counters *out = &c->an->reading->counters;
+  xp_str scope = xp_thread_scope_from(t, entry, time);
+  c->row = xp_intern_add(&c->scopes, scope);
+  if (c->row == out->by_scope_count) {
+    out->by_scope = xp_arena_grow(c->an->arena, out->by_scope, c->row, &c->capacity, sizeof *out->by_scope);
+    out->by_scope[out->by_scope_count++] = (xp_scope_counters){.scope = scope};
+  }
+  c->thread = entry == XP_NONE || t->overlaps ? NULL : t;
+  if (c->thread) {
+    c->scoped = xp_thread_scope_of(t, entry);
+  }
+  return c->row;
+}
 
 /* Counts something that happened on a thread, inside an entry (XP_NONE: in none). */
 static void count_at(counting *c, int counter, uint32_t thread, uint32_t entry, int64_t time)
@@ -20,20 +44,16 @@ static void count_at(counting *c, int counter, uint32_t thread, uint32_t entry, 
   xp_counters *out = &r->counters;
   const xp_thread *t = &c->an->threads.threads[thread];
   out->totals[counter]++;
-  xp_str scope = xp_thread_scope_from(t, entry, time);
-  uint32_t row = xp_intern_add(&c->scopes, scope);
-  if (row == out->by_scope_count) {
-    out->by_scope = xp_arena_grow(c->an->arena, out->by_scope, row, &c->capacity, sizeof *out->by_scope);
-    out->by_scope[out->by_scope_count++] = (xp_scope_counters){.scope = scope};
-  }
+  uint32_t row = row_of(c, t, entry, time);
   out->by_scope[row].counters[counter]++;
-  uint32_t step = r->step_source == XP_STEPS_ANNOTATION ? xp_steps_at(c->an, t->host, time) : XP_NONE;
+  bool annotated = r->step_source == XP_STEPS_ANNOTATION;
+  uint32_t step = annotated ? xp_steps_at(c->an, t->host, time, &c->step_hint) : XP_NONE;
   if (step != XP_NONE) {
     r->steps[step].counters[counter]++;
     return;
   }
   r->outside_steps_counters[counter]++;
-  step = r->step_source == XP_STEPS_ANNOTATION ? xp_steps_before(c->an, t->host, time) : XP_NONE;
+  step = annotated ? xp_steps_before(c->an, t->host, time) : XP_NONE;
   if (step != XP_NONE) {
     r->steps[step].after[counter]++;
   }
@@ -81,15 +101,20 @@ static bool counts(const counting *c, int counter, const xp_thread *t, uint32_t 
 static void count_thread(counting *c, const xp_thread *t)
 {
   int64_t end[XP_COUNTER_COUNT];
+  uint32_t wanted = 0;
   for (int k = 0; k < XP_COUNTER_COUNT; k++) {
     end[k] = INT64_MIN;
+    wanted |= c->flags[k];
   }
   for (uint32_t e = 0; e < t->count; e++) {
     if (!(t->flags[e] & XP_ENTRY_LISTED)) {
       continue; /* all names that count have a class */
     }
-    int64_t start = xp_entry_start(t, e);
     uint32_t name_flags = xp_entry_class(t, e).flags;
+    if (!(name_flags & wanted) && !(c->flags[XP_UPLOADS] == 0 && is_upload(t, e))) {
+      continue;
+    }
+    int64_t start = xp_entry_start(t, e);
     for (int k = 0; k < XP_COUNTER_COUNT; k++) {
       if (!counts(c, k, t, e, name_flags) || start < end[k]) {
         continue;
@@ -109,21 +134,22 @@ static void count_launches(counting *c)
 {
   xp_analysis *an = c->an;
   bool any = false;
-  xp_map seen;
-  xp_map_init(&seen, an->arena);
+  xp_id_map seen;
+  xp_id_map_init(&seen, an->arena);
   for (size_t i = 0; i < an->links.run_event_count; i++) {
     const xp_run_event *e = &an->links.run_events[i];
-    uint64_t key = xp_link_key(e->host, e->run_id);
-    if (e->entry == XP_NONE || xp_map_get(&seen, key) != XP_NONE) {
+    uint32_t *known = e->entry == XP_NONE ? NULL : xp_id_map_entry(&seen, xp_link_key(e->host, e->run_id));
+    if (!known || *known != XP_NONE) {
       continue;
     }
-    xp_map_put(&seen, key, 1);
+    *known = 1;
     uint32_t launch = xp_links_by_run_id(&an->links, e->host, e->run_id, e->ordinal);
     if (launch != XP_NONE) {
       count_execute(c, launch);
       any = true;
     }
   }
+  xp_id_map_discard(&seen);
   for (size_t i = 0; !any && i < an->links.asked_count; i++) {
     count_execute(c, an->links.asked[i]);
   }
@@ -146,20 +172,20 @@ static void count_shared_runs(xp_analysis *an, uint32_t host)
 {
   enum { UNLINKED = 0, LINKED = 1 };
   xp_counters *out = &an->reading->counters;
-  xp_map seen;
-  xp_map_init(&seen, an->arena);
+  xp_id_map seen;
+  xp_id_map_init(&seen, an->arena);
   for (size_t i = 0; i < an->devices.count; i++) {
     const xp_device_data *d = &an->devices.devices[i];
     for (size_t r = 0; d->host == host && r < d->run_count; r++) {
       bool linked = d->runs[r].launch != XP_NONE;
-      uint32_t known = xp_map_get(&seen, d->runs[r].run_id);
-      out->executions += known == XP_NONE;
-      out->executions_without_launch += known == XP_NONE && !linked;
-      out->executions_without_launch -= known == UNLINKED && linked;
-      xp_map_put(&seen, d->runs[r].run_id, known == LINKED || linked ? LINKED : UNLINKED);
+      uint32_t *known = xp_id_map_entry(&seen, d->runs[r].run_id);
+      out->executions += *known == XP_NONE;
+      out->executions_without_launch += *known == XP_NONE && !linked;
+      out->executions_without_launch -= *known == UNLINKED && linked;
+      *known = *known == LINKED || linked ? LINKED : UNLINKED;
     }
   }
-  xp_map_discard(&seen);
+  xp_id_map_discard(&seen);
 }
 
 /* Runs of programs on a host, a replicated one once.  Without run ids the device with most runs tells their number. */

@@ -115,7 +115,7 @@ void xp_cuts_find(xp_analysis *an)
     if (!find_cut(an, launch, &cut)) {
       continue;
     }
-    uint32_t step = xp_launch_step(an, launch);
+    uint32_t step = xp_launch_step(an, launch, NULL);
     const xp_step *s = step == XP_NONE ? NULL : &an->reading->steps[step];
     add_cut(an, &cut, &known, &capacity, s && s->complete && xp_str_eq(s->name, out->main_step));
   }

@@ -42,13 +42,14 @@ static void read_modules(xp_devices *all, xp_device_data *d, const xp_line *line
     xp_device_run run = {.start_ps = line->start_ps[i],
                          .end_ps = xp_event_end(line, i),
                          .run_id = stats.run_id,
-                         .has_run_id = stats.has_run_id,
-                         .has_work = true};
-    run.name = module_name(xp_event_name(line, i), &run.program, &run.has_program);
-    if (!run.has_program && stats.has_program) {
-      run.program = stats.program;
-      run.has_program = true;
+                         .has_run_id = stats.has_run_id};
+    xp_module module = {.has_program = false};
+    module.name = module_name(xp_event_name(line, i), &module.program, &module.has_program);
+    if (!module.has_program && stats.has_program) {
+      module.program = stats.program;
+      module.has_program = true;
     }
+    run.module = xp_devices_module(all, module);
     xp_device_add_run(all, d, run);
     d->module_line = true;
   }
@@ -291,6 +292,7 @@ void xp_devices_build(xp_devices *devices, xp_links *links)
   const xp_capture *capture = devices->capture;
   xp_arena *arena = devices->arena;
   xp_map_init(&devices->device_of, arena);
+  xp_map_init(&devices->module_of, arena);
   devices->hlo = xp_arena_array(arena, capture->host_count, sizeof *devices->hlo);
   xp_device_builder b = {.all = devices, .links = links};
   xp_map_init(&b.op_of, arena);

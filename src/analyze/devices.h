@@ -44,17 +44,21 @@ typedef struct {
   uint32_t lane, index;
 } xp_work_ref;
 
+/* A program as its runs name it. */
+typedef struct {
+  xp_str name; /* without "(program id)" */
+  uint64_t program;
+  bool has_program;
+} xp_module;
+
 /* One execution of a program on a device. */
 typedef struct {
   int64_t start_ps, end_ps;
   uint64_t run_id;
-  bool has_run_id;
-  xp_str name; /* module, without "(program id)" */
-  uint64_t program;
-  bool has_program;
-  bool has_work;
+  uint32_t module; /* index into xp_devices.modules */
   uint32_t launch; /* index into xp_links.launches, XP_NONE */
   uint32_t step;   /* index into the steps of the reading, XP_NONE */
+  bool has_run_id;
 } xp_device_run;
 
 typedef struct {
@@ -80,6 +84,9 @@ typedef struct {
   xp_device_data *devices;
   size_t count, capacity;
   xp_map device_of; /* hash of host and name (XLA CPU: ordinal) -> device */
+  xp_module *modules;
+  size_t module_count, module_capacity;
+  xp_map module_of; /* hash of a module -> its index */
   xp_op *ops;
   size_t op_count, op_capacity;
   xp_hlo_names **hlo; /* by host */
@@ -94,6 +101,12 @@ void xp_devices_open(xp_devices *devices, const xp_capture *capture, const xp_th
 /* Finds devices and their work.  Links must hold the API calls already where there are device planes (copies and runs
  * of GPUs depend on them). */
 void xp_devices_build(xp_devices *devices, xp_links *links);
+
+/* The index of a module, new if it was not there. */
+uint32_t xp_devices_module(xp_devices *devices, xp_module module);
+
+/* Appends a run without launch and step; returns its index. */
+uint32_t xp_device_add_run(xp_devices *devices, xp_device_data *device, xp_device_run run);
 
 static inline int64_t xp_lane_start(const xp_device_data *d, const xp_lane *lane, size_t i)
 {

@@ -26,8 +26,7 @@ typedef struct {
 /* What is known of the ops of a name: the last program that it was seen in. */
 typedef struct {
   uint64_t program;
-  xp_str module;
-  uint32_t op;
+  uint32_t op, module;
   bool is_set, has_program;
   bool is_launch; /* the program runs on a device plane */
 } known_op;
@@ -43,7 +42,7 @@ typedef struct {
   size_t end_count, end_capacity;
   pending_op *ops;
   size_t op_count, op_capacity;
-  xp_map run_of; /* hash(ordinal, run id) -> run */
+  xp_id_map run_of; /* ordinal and run id -> run */
 } reader;
 
 static uint64_t marker_key(xp_str op, uint64_t id)
@@ -121,7 +120,8 @@ static int64_t find_end(const reader *r, const pending_op *op)
 }
 
 /* The run that an op belongs to; that of the last op in most cases. */
-static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, int64_t start_ps, int64_t end_ps)
+static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, uint32_t module, int64_t start_ps,
+                       int64_t end_ps)
 {
   if (!s->has_run_id) {
     return XP_NONE;
@@ -130,17 +130,12 @@ static uint32_t run_of(reader *r, xp_device_data *d, const xp_device_stats *s, i
     xp_device_run_extend(&d->runs[r->run], start_ps, end_ps);
     return r->run;
   }
-  uint32_t *run = xp_map_entry(&r->run_of, s->run_id + ((uint64_t)d->ordinal * 0x9e3779b97f4a7c15u << 4));
+  uint32_t *run = xp_id_map_entry(&r->run_of, s->run_id + ((uint64_t)d->ordinal * 0x9e3779b97f4a7c15u << 4));
   if (*run == XP_NONE) {
-    *run = xp_device_add_run(r->b->all, d,
-                             (xp_device_run){.start_ps = start_ps,
-                                             .end_ps = end_ps,
-                                             .run_id = s->run_id,
-                                             .has_run_id = true,
-                                             .name = s->hlo_module,
-                                             .program = s->program,
-                                             .has_program = s->has_program,
-                                             .has_work = true});
+    *run = xp_device_add_run(
+        r->b->all, d,
+        (xp_device_run){
+            .start_ps = start_ps, .end_ps = end_ps, .run_id = s->run_id, .module = module, .has_run_id = true});
   }
   r->run = *run;
   r->run_device = r->device;
@@ -194,7 +189,8 @@ static const known_op *look_up(reader *r, const xp_line *line, xp_event_cursor *
   }
   xp_device_stats s;
   xp_device_stats_read(xp_event_stats(cursor, i), &s);
-  *known = (known_op){.is_set = true, .program = s.program, .has_program = s.has_program, .module = s.hlo_module};
+  *known = (known_op){.is_set = true, .program = s.program, .has_program = s.has_program};
+  known->module = xp_devices_module(r->b->all, (xp_module){s.hlo_module, s.program, s.has_program});
   known->is_launch = runs_on_device_plane(r, &s);
   known->op = known->is_launch ? XP_NONE : xp_device_op(r->b, r->host, line, i, &s, XP_ROLE_WORK);
   return known;
@@ -224,8 +220,18 @@ static void read_op(reader *r, const xp_line *line, xp_event_cursor *cursor, siz
                                          .index = (uint32_t)lane->count};
   }
   xp_device_count_work(d, XP_ROLE_WORK);
-  s.hlo_module = known->module;
-  xp_lane_add_end(all, lane, i, known->op, run_of(r, d, &s, start, end), end);
+  xp_lane_add_end(all, lane, i, known->op, run_of(r, d, &s, known->module, start, end), end);
+}
+
+/* Ops are a few of many events: the columns of those that come soon are asked for while others are read. */
+static void look_ahead(const xp_line *line, size_t i)
+{
+  enum { EVENTS_AHEAD = 64 };
+  size_t next = i + EVENTS_AHEAD;
+  if (next < line->count && (line->meta[next] & (XP_EVENT_HLO_OP | XP_EVENT_FLOW))) {
+    __builtin_prefetch(&line->start_ps[next]);
+    __builtin_prefetch(&line->dur[next]);
+  }
 }
 
 static void read_thread(reader *r, const xp_thread *t)
@@ -238,6 +244,7 @@ static void read_thread(reader *r, const xp_thread *t)
   }
   for (size_t i = 0; (line->flags & (XP_EVENT_HLO_OP | XP_EVENT_FLOW)) && i < line->count; i++) {
     uint32_t flags = line->meta[i];
+    look_ahead(line, i);
     if (!(flags & (XP_EVENT_HLO_OP | XP_EVENT_FLOW))) {
       continue;
     }
@@ -262,7 +269,7 @@ static void put_ends(reader *r)
 void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
 {
   reader r = {.b = b, .host = host, .device = XP_NONE, .run = XP_NONE};
-  xp_map_init(&r.run_of, b->all->arena);
+  xp_id_map_init(&r.run_of, b->all->arena);
   const xp_threads *threads = b->all->threads;
   for (size_t i = 0; i < threads->count; i++) {
     if (threads->threads[i].host == host) {
@@ -270,7 +277,7 @@ void xp_cpu_devices_read(xp_device_builder *b, uint32_t host)
     }
   }
   put_ends(&r);
-  xp_map_discard(&r.run_of);
+  xp_id_map_discard(&r.run_of);
   xp_arena_discard(b->all->arena, r.ends, r.end_capacity * sizeof *r.ends);
   xp_arena_discard(b->all->arena, r.ops, r.op_capacity * sizeof *r.ops);
 }

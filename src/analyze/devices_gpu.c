@@ -15,6 +15,11 @@ static void note_program(xp_device_builder *b, const xp_device_stats *s)
   }
 }
 
+static uint32_t module_of(xp_devices *all, const xp_device_stats *s)
+{
+  return xp_devices_module(all, (xp_module){s->hlo_module, s->program, s->has_program});
+}
+
 /* The run of a kernel, new with the first kernel of its launch.  `known`: run by launch. */
 static uint32_t run_of(xp_device_builder *b, xp_device_data *d, xp_map *known, const xp_device_stats *s,
                        int64_t start_ps, int64_t end_ps)
@@ -25,16 +30,15 @@ static uint32_t run_of(xp_device_builder *b, xp_device_data *d, xp_map *known, c
   }
   uint32_t run = xp_map_get(known, launch);
   if (run == XP_NONE) {
-    run = xp_device_add_run(b->all, d, (xp_device_run){.start_ps = start_ps, .end_ps = end_ps, .has_work = true});
+    run = xp_device_add_run(b->all, d,
+                            (xp_device_run){.start_ps = start_ps, .end_ps = end_ps, .module = module_of(b->all, s)});
     d->runs[run].launch = launch;
     xp_map_put(known, launch, run);
   }
   xp_device_run *r = &d->runs[run];
   xp_device_run_extend(r, start_ps, end_ps);
-  if (!r->name.len) {
-    r->name = s->hlo_module;
-    r->program = s->program;
-    r->has_program = s->has_program;
+  if (!b->all->modules[r->module].name.len) {
+    r->module = module_of(b->all, s);
   }
   return run;
 }

@@ -100,7 +100,7 @@ xp_work_name xp_work_names(const xp_analysis *an, const xp_device_data *device, 
 {
   xp_work_name name = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
   uint32_t run = run_of(device, work);
-  name.program = run == XP_NONE ? name.program : device->runs[run].name;
+  name.program = run == XP_NONE ? name.program : an->devices.modules[device->runs[run].module].name;
   if (work->lane != XP_NONE) {
     const xp_op *op = &an->devices.ops[work->op];
     name.op = op->op;

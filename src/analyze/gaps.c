@@ -12,18 +12,34 @@
 
 enum { GAPS_A_PIECE = 1024 };
 
-static void add_gap(xp_analysis *an, uint32_t device, xp_where where, xp_span span)
+/* Where gap n of a device is, and what it spans. */
+static xp_span span_of(const xp_analysis *an, uint32_t device, size_t n, xp_where *where)
 {
-  xp_gap *gap = &an->reading->gaps[an->reading->gap_count++];
-  *gap = (xp_gap){.device = device,
-                  .where = where,
-                  .start_ps = span.start_ps,
-                  .dur_ps = span.end_ps - span.start_ps,
-                  .step = XP_NONE,
-                  .launch = XP_NONE,
-                  .trigger_thread = XP_NONE,
-                  .trigger_entry = XP_NONE,
-                  .ranked = an->reading->devices[device].ranked};
+  const xp_device *d = &an->reading->devices[device];
+  const xp_timeline *t = &an->timelines[device];
+  const xp_host *host = &an->capture->hosts[d->host];
+  if (d->has_lead_in && n == 0) {
+    *where = XP_WHERE_LEAD_IN;
+    return (xp_span){host->start_ps, d->window_ps[0]};
+  }
+  n -= d->has_lead_in;
+  *where = n < t->gap_count ? XP_WHERE_INSIDE : XP_WHERE_TAIL;
+  return n < t->gap_count ? t->gaps[n] : (xp_span){d->window_ps[1], host->stop_ps};
+}
+
+static void describe_gap(xp_analysis *an, uint32_t device, size_t i)
+{
+  xp_where where;
+  xp_span span = span_of(an, device, i - an->timelines[device].first_gap, &where);
+  an->reading->gaps[i] = (xp_gap){.device = device,
+                                  .where = where,
+                                  .start_ps = span.start_ps,
+                                  .dur_ps = span.end_ps - span.start_ps,
+                                  .step = XP_NONE,
+                                  .launch = XP_NONE,
+                                  .trigger_thread = XP_NONE,
+                                  .trigger_entry = XP_NONE,
+                                  .ranked = an->reading->devices[device].ranked};
 }
 
 static void find_launch(xp_analysis *an, xp_gap *gap, size_t *hint)
@@ -40,43 +56,42 @@ static void find_launch(xp_analysis *an, xp_gap *gap, size_t *hint)
   if (of_run || (run != XP_NONE && an->reading->step_source != XP_STEPS_ANNOTATION)) {
     gap->step = d->runs[run].step;
   } else if (gap->launch != XP_NONE) {
-    gap->step = xp_launch_step(an, &an->links.launches[gap->launch]);
+    gap->step = xp_launch_step(an, &an->links.launches[gap->launch], NULL);
   }
 }
 
 /* On GPUs the launch of a single call may be new to the table of launches. */
-static bool may_add_launch(const xp_analysis *an, const xp_gap *gap)
+static bool may_add_launch(const xp_analysis *an, uint32_t device)
 {
-  return an->devices.devices[gap->device].kind == XP_DEVICE_GPU;
+  return an->devices.devices[device].kind == XP_DEVICE_GPU;
 }
 
+/* Numbers the gaps.  Those whose launch may be added are described here, by one thread. */
 static void list_gaps(xp_analysis *an)
 {
   xp_reading *r = an->reading;
-  size_t count = 0;
   for (uint32_t i = 0; i < an->devices.count; i++) {
-    count += an->timelines[i].gap_count + r->devices[i].has_lead_in + r->devices[i].has_tail;
+    an->timelines[i].first_gap = r->gap_count;
+    r->gap_count += an->timelines[i].gap_count + r->devices[i].has_lead_in + r->devices[i].has_tail;
   }
-  r->gaps = xp_arena_array(an->arena, count, sizeof *r->gaps);
-  for (uint32_t i = 0; i < an->devices.count; i++) {
-    const xp_device *d = &r->devices[i];
-    const xp_host *host = &an->capture->hosts[d->host];
-    if (d->has_lead_in) {
-      add_gap(an, i, XP_WHERE_LEAD_IN, (xp_span){host->start_ps, d->window_ps[0]});
-    }
-    for (size_t g = 0; g < an->timelines[i].gap_count; g++) {
-      add_gap(an, i, XP_WHERE_INSIDE, an->timelines[i].gaps[g]);
-    }
-    if (d->has_tail) {
-      add_gap(an, i, XP_WHERE_TAIL, (xp_span){d->window_ps[1], host->stop_ps});
-    }
-  }
+  r->gaps = xp_arena_array(an->arena, r->gap_count, sizeof *r->gaps);
   size_t hint = 0;
-  for (size_t i = 0; i < r->gap_count; i++) {
-    if (may_add_launch(an, &r->gaps[i])) {
-      find_launch(an, &r->gaps[i], &hint);
+  for (uint32_t i = 0; i < an->devices.count; i++) {
+    size_t end = i + 1 < an->devices.count ? an->timelines[i + 1].first_gap : r->gap_count;
+    for (size_t g = an->timelines[i].first_gap; may_add_launch(an, i) && g < end; g++) {
+      describe_gap(an, i, g);
+      find_launch(an, &r->gaps[g], &hint);
     }
   }
+}
+
+/* The device of a gap, from the device of a gap before it on. */
+static uint32_t device_of(const xp_analysis *an, size_t gap, uint32_t device)
+{
+  while (device + 1 < an->devices.count && an->timelines[device + 1].first_gap <= gap) {
+    device++;
+  }
+  return device;
 }
 
 /* ---- causes */
@@ -162,8 +177,11 @@ static void explain_piece(void *context)
   if (!w->parts.hints) {
     w->parts.hints = xp_arena_array(w->parts.arena, w->an->threads.count, sizeof *w->parts.hints);
   }
+  uint32_t device = 0;
   for (size_t i = w->item * GAPS_A_PIECE; i < end; i++) {
-    if (!may_add_launch(w->an, &r->gaps[i])) {
+    device = device_of(w->an, i, device);
+    if (!may_add_launch(w->an, device)) {
+      describe_gap(w->an, device, i);
       find_launch(w->an, &r->gaps[i], &w->hint);
     }
     find_cause(w->an, &r->gaps[i], &w->parts);

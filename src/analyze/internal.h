@@ -14,6 +14,7 @@ typedef struct {
 typedef struct {
   xp_span *gaps; /* inside the window, at least the minimum */
   size_t gap_count, gap_capacity;
+  size_t first_gap;  /* of the device in the gaps of the reading: lead-in, those inside, tail */
   xp_span *idle_ops; /* infeed, outfeed, send, recv: by start, disjoint */
   uint32_t *idle_op; /* the op of each */
   size_t idle_op_count;
@@ -47,12 +48,14 @@ void xp_clock_check(xp_analysis *an);
 
 /* steps.c: finds steps, and gives every run its step; xp_steps_measure fills in what the devices did (after gaps). */
 void xp_steps_find(xp_analysis *an);
-void xp_steps_measure(xp_analysis *an);
-uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps);
+void xp_steps_measure(xp_analysis *an, xp_arena *arena);
 uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps); /* the latest that began */
 
-/* classify.c: which events of the host are annotations, and which of them are tracing.  Where classes need the work, it
- * comes behind the devices and steps; else it may run beside them. */
+/* The step of a host at a time.  *hint (0 at first; hint may be NULL) is where the last call looked. */
+uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps, size_t *hint);
+
+/* classify.c: which calls and annotations of the host are tracing.  Where classes need the work, it comes behind the
+ * devices and steps; else it may run beside them. */
 bool xp_classes_need_work(const xp_analysis *an);
 void xp_classify(xp_analysis *an);
 
@@ -69,13 +72,14 @@ void xp_gaps_explain(xp_analysis *an);
 
 /* parts.c: where the time of one gap went. */
 typedef struct {
-  xp_arena *arena; /* of what is booked */
-  bool details;    /* tell events and what waits were for; else parts differ by cause and scope alone */
-  uint32_t *hints; /* by thread: where the last walk was; NULL: none */
-  size_t run_hint; /* the same for the runs of the device */
-  size_t last;     /* the part that was booked last */
-  xp_str scope;    /* the last scope that was shown, and where it came from */
-  uint32_t scope_thread, scope_entry;
+  xp_arena *arena;             /* of what is booked */
+  bool details;                /* tell events and what waits were for; else parts differ by cause and scope alone */
+  uint32_t *hints;             /* by thread: where the last walk was; NULL: none */
+  size_t run_hint;             /* the same for the runs of the device */
+  size_t last[XP_CAUSE_COUNT]; /* the part of each cause that was booked last */
+  xp_str scope;                /* the last scope that was shown, and for what, in whatever gap */
+  xp_scope_stretch scoped;
+  uint32_t scope_thread;
   xp_part *parts;
   size_t count, capacity;
   xp_map index; /* of walk.c */
@@ -138,7 +142,7 @@ void xp_warn(xp_analysis *an, const char *format, ...) __attribute__((format(pri
 xp_str xp_text(xp_analysis *an, const char *format, ...) __attribute__((format(printf, 2, 3)));
 xp_str xp_text_v(xp_analysis *an, const char *format, va_list args);
 
-/* Index of the step with the launch, or XP_NONE. */
-uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch);
+/* Index of the step with the launch, or XP_NONE.  hint: see xp_steps_at. */
+uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch, size_t *hint);
 
 #endif

@@ -66,6 +66,19 @@ void xp_lane_add_end(xp_devices *all, xp_lane *lane, size_t event, uint32_t op, 
   lane->end_ps[n] = end_ps;
 }
 
+uint32_t xp_devices_module(xp_devices *all, xp_module module)
+{
+  uint64_t key = xp_hash_mix(xp_hash_mix(xp_str_hash(module.name), module.program), module.has_program);
+  uint32_t i = xp_map_get(&all->module_of, key);
+  if (i == XP_NONE) {
+    all->modules = xp_arena_grow(all->arena, all->modules, all->module_count, &all->module_capacity, sizeof module);
+    i = (uint32_t)all->module_count++;
+    all->modules[i] = module;
+    xp_map_put(&all->module_of, key, i);
+  }
+  return i;
+}
+
 uint32_t xp_device_add_run(xp_devices *all, xp_device_data *device, xp_device_run run)
 {
   device->runs =

@@ -27,9 +27,6 @@ void xp_lane_add(xp_devices *all, xp_lane *lane, size_t event, uint32_t op);
 void xp_lane_add_run(xp_devices *all, xp_lane *lane, size_t event, uint32_t op, uint32_t run);
 void xp_lane_add_end(xp_devices *all, xp_lane *lane, size_t event, uint32_t op, uint32_t run, int64_t end_ps);
 
-/* Appends a run without launch and step; returns its index. */
-uint32_t xp_device_add_run(xp_devices *all, xp_device_data *device, xp_device_run run);
-
 /* Makes a run cover a piece of work. */
 void xp_device_run_extend(xp_device_run *run, int64_t start_ps, int64_t end_ps);
 

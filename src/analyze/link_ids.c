@@ -18,7 +18,7 @@ static bool is_wait_or_read(const xp_thread *t, uint32_t entry)
 
 static void add_run_event(xp_links *links, const xp_thread *t, uint32_t entry, uint64_t run_id, int64_t ordinal)
 {
-  uint32_t *known = xp_map_entry(&links->run_event_of_id, xp_run_key(t->host, run_id, ordinal));
+  uint32_t *known = xp_id_map_entry(&links->run_event_of_id, xp_run_key(t->host, run_id, ordinal));
   if (*known == XP_NONE) {
     links->run_events = xp_arena_grow(links->arena, links->run_events, links->run_event_count,
                                       &links->run_event_capacity, sizeof *links->run_events);
@@ -42,7 +42,7 @@ static void add_call(xp_links *links, const xp_thread *t, uint32_t entry, uint64
       xp_arena_grow(links->arena, links->calls, links->call_count, &links->call_capacity, sizeof *links->calls);
   bool copies = (xp_entry_class(t, entry).flags & XP_NAME_MEMCPY) != 0;
   links->calls[links->call_count] = (xp_api_call){id, t->index, entry, copies};
-  xp_map_put(&links->call_of_id, xp_link_key(t->host, id), (uint32_t)links->call_count);
+  *xp_id_map_entry(&links->call_of_id, xp_link_key(t->host, id)) = (uint32_t)links->call_count;
   links->call_count++;
 }
 
@@ -61,8 +61,9 @@ void xp_link_ids_collect(xp_links *links, const xp_thread *t)
 {
   xp_event_cursor cursor = xp_event_cursor_open(t->line);
   bool waits_count = has_device_plane(t->line->plane->host);
-  for (uint32_t e = 0; (t->line->flags & XP_EVENT_LINK) && e < t->count; e++) {
-    if (!(t->line->meta[t->event[e]] & XP_EVENT_LINK) || (!waits_count && is_wait_or_read(t, e))) {
+  for (size_t i = 0; i < t->linked_count; i++) {
+    uint32_t e = t->linked[i];
+    if (!waits_count && is_wait_or_read(t, e)) {
       continue;
     }
     xp_stat run = {0}, correlation = {0}, ordinal = {0}, stat;
@@ -83,31 +84,6 @@ void xp_link_ids_collect(xp_links *links, const xp_thread *t)
       add_call(links, t, e, (uint64_t)xp_stat_int(&correlation, 0));
     }
   }
-}
-
-void xp_calls_mark(xp_thread *t, xp_arena *arena)
-{
-  enum { IN_DISPATCH = 1, HOLDS_CALL = 2 };
-  uint8_t *context = xp_arena_array(arena, t->count, 1);
-  for (uint32_t e = 0; e < t->count; e++) { /* parents come before their children */
-    uint32_t p = t->parent[e];
-    bool inside = p != XP_NONE && ((context[p] & IN_DISPATCH) || xp_entry_is_dispatch(t, p));
-    context[e] = inside ? IN_DISPATCH : 0;
-    if (xp_entry_is_dispatch(t, e) && !inside) {
-      t->flags[e] |= XP_ENTRY_OUTER_DISPATCH;
-    }
-  }
-  for (uint32_t e = (uint32_t)t->count; e > 0; e--) {
-    uint32_t i = e - 1, p = t->parent[i];
-    bool call = xp_entry_is_dispatch(t, i) && (xp_entry_class(t, i).flags & (XP_NAME_LAUNCH | XP_NAME_EXECUTES));
-    context[i] |= call ? HOLDS_CALL : 0;
-    if ((context[i] & HOLDS_CALL) && (t->flags[i] & XP_ENTRY_OUTER_DISPATCH)) {
-      t->flags[i] |= XP_ENTRY_CALL;
-    } else if ((context[i] & HOLDS_CALL) && p != XP_NONE) {
-      context[p] |= HOLDS_CALL;
-    }
-  }
-  xp_arena_discard(arena, context, t->count);
 }
 
 /* ---- API threads */

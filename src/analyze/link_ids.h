@@ -25,9 +25,6 @@ static inline bool xp_entry_is_dispatch(const xp_thread *t, uint32_t entry)
 /* Run events and API calls of a thread. */
 void xp_link_ids_collect(xp_links *links, const xp_thread *thread);
 
-/* Marks outermost execute events, and those of them that count as execute calls. */
-void xp_calls_mark(xp_thread *thread, xp_arena *arena);
-
 /* Finds the threads that the API threads ("Host Threads/N") belong to. */
 void xp_api_partners_find(xp_links *links);
 

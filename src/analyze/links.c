@@ -4,7 +4,7 @@
  */
 #include "analyze/link_ids.h"
 
-enum { THREADPOOL = 15, MAX_CALL_ENTRIES = 512 };
+enum { THREADPOOL = 15, MAX_CALL_ENTRIES = 512, AHEAD = 8 };
 
 static uint64_t entry_key(uint32_t thread, uint32_t entry)
 {
@@ -150,9 +150,22 @@ static uint32_t launch_around(xp_links *links, const xp_thread *t, uint32_t entr
   return found;
 }
 
+static bool asked_in_order(const xp_links *links)
+{
+  for (size_t i = 1; i < links->asked_count; i++) {
+    if (links->launches[links->asked[i - 1]].start_ps > links->launches[links->asked[i]].start_ps) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Merge sort by start: stable, and qsort has no context in C11. */
 static void sort_asked(xp_links *links)
 {
+  if (asked_in_order(links)) {
+    return; /* as those of one thread are */
+  }
   size_t n = links->asked_count;
   uint32_t *from = links->asked, *to = xp_arena_array(links->arena, n, sizeof *to);
   for (size_t width = 1; width < n; width *= 2) {
@@ -180,10 +193,9 @@ static void find_asked(xp_links *links)
   for (size_t i = 0; i < links->threads->count; i++) {
     xp_thread *t = &links->threads->threads[i];
     links->first_launch[i] = (uint32_t)links->launch_count;
-    for (uint32_t e = 0; e < t->count; e++) {
-      if (!(t->flags[e] & XP_ENTRY_CALL)) {
-        continue;
-      }
+    for (size_t k = 0; k < t->call_count; k++) {
+      uint32_t e = t->calls[k];
+      xp_entry_prefetch(t, t->calls[k + AHEAD < t->call_count ? k + AHEAD : k]);
       uint32_t launch = add_launch(links, launch_at(t, e, xp_entry_start(t, e)));
       if (links->launches[launch].own) {
         links->asked = xp_arena_grow(links->arena, links->asked, links->asked_count, &capacity, sizeof *links->asked);
@@ -199,10 +211,9 @@ void xp_links_build(xp_links *links, xp_threads *threads, xp_arena *arena)
 {
   *links = (xp_links){.arena = arena, .threads = threads};
   xp_map_init(&links->launch_of_entry, arena);
-  xp_map_init(&links->call_of_id, arena);
-  xp_map_init(&links->run_event_of_id, arena);
+  xp_id_map_init(&links->call_of_id, arena);
+  xp_id_map_init(&links->run_event_of_id, arena);
   for (size_t i = 0; i < threads->count; i++) {
-    xp_calls_mark(&threads->threads[i], arena);
     xp_link_ids_collect(links, &threads->threads[i]);
   }
   xp_api_partners_find(links);
@@ -219,7 +230,7 @@ uint32_t xp_links_around(xp_links *links, uint32_t thread, uint32_t entry)
 /* What is known of a run on a device of an ordinal, or of a run on any device (ordinal -1); NULL. */
 static const xp_run_event *run_event(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal)
 {
-  uint32_t i = xp_map_get(&links->run_event_of_id, xp_run_key(host, run_id, ordinal));
+  uint32_t i = xp_id_map_get(&links->run_event_of_id, xp_run_key(host, run_id, ordinal));
   const xp_run_event *e = i == XP_NONE ? NULL : &links->run_events[i];
   return e && e->run_id == run_id && e->ordinal == ordinal && e->host == host ? e : NULL;
 }
@@ -258,7 +269,7 @@ int64_t xp_links_wait_end(const xp_links *links, uint32_t host, uint64_t run_id,
 
 const xp_api_call *xp_links_call(const xp_links *links, uint32_t host, uint64_t correlation_id)
 {
-  uint32_t i = xp_map_get(&links->call_of_id, xp_link_key(host, correlation_id));
+  uint32_t i = xp_id_map_get(&links->call_of_id, xp_link_key(host, correlation_id));
   return i == XP_NONE ? NULL : &links->calls[i];
 }
 

@@ -64,11 +64,11 @@ typedef struct {
   xp_map launch_of_entry; /* (thread, entry) -> launch, of the others */
   xp_api_call *calls;
   size_t call_count, call_capacity;
-  xp_map call_of_id; /* hash(host, correlation id) -> call */
+  xp_id_map call_of_id; /* host and correlation id -> call */
   xp_run_event *run_events;
   size_t run_event_count, run_event_capacity;
-  xp_map run_event_of_id; /* hash(host, run id, ordinal) -> run event */
-  uint32_t *asked;        /* launches of execute calls that no other thread asked for, by start, of all hosts */
+  xp_id_map run_event_of_id; /* host, run id and ordinal -> run event */
+  uint32_t *asked;           /* launches of execute calls that no other thread asked for, by start, of all hosts */
   size_t asked_count;
 } xp_links;
 

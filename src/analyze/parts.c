@@ -187,7 +187,6 @@ void xp_parts_compute(const xp_analysis *an, uint32_t device, xp_span gap, const
     xp_map_init(&parts->index, parts->arena);
   }
   parts->longest_ps = 0;
-  parts->scope_thread = parts->scope_entry = XP_NONE;
   parts->longest_thread = parts->longest_entry = XP_NONE;
   cut_gap(&w, gap);
   int64_t from = gap.start_ps;

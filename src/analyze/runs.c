@@ -46,16 +46,9 @@ static uint32_t *calls_of(xp_analysis *an, uint32_t host, size_t *count)
 static uint32_t new_run(xp_analysis *an, xp_device_data *d, const xp_work *work, int64_t end_ps)
 {
   const xp_op *op = &an->devices.ops[work->op];
-  d->runs = xp_arena_grow(an->arena, d->runs, d->run_count, &d->run_capacity, sizeof *d->runs);
-  d->runs[d->run_count] = (xp_device_run){.start_ps = work->start_ps,
-                                          .end_ps = end_ps,
-                                          .name = op->module,
-                                          .program = op->program,
-                                          .has_program = op->has_program,
-                                          .has_work = true,
-                                          .launch = XP_NONE,
-                                          .step = XP_NONE};
-  return (uint32_t)d->run_count++;
+  uint32_t module = xp_devices_module(&an->devices, (xp_module){op->module, op->program, op->has_program});
+  xp_device_run run = {.start_ps = work->start_ps, .end_ps = end_ps, .module = module};
+  return xp_device_add_run(&an->devices, d, run);
 }
 
 /* From the first op after an execute call to the end of the wait in which the run finishes. */

@@ -106,12 +106,11 @@ static xp_step_summary summarise_name(const xp_reading *r, const uint32_t *order
 }
 
 /* Numbers the (host, name) of every step in the order of first appearance; returns how many there are. */
-static size_t number_names(xp_analysis *an, uint32_t *group)
+static size_t number_names(const xp_reading *r, uint32_t *group, xp_arena *arena)
 {
-  const xp_reading *r = an->reading;
   xp_map seen;
   size_t groups = 0;
-  xp_map_init(&seen, an->arena);
+  xp_map_init(&seen, arena);
   for (size_t i = 0; i < r->step_count; i++) {
     uint64_t key = xp_str_hash(r->steps[i].name) * 31 + r->steps[i].host;
     uint32_t g = xp_map_get(&seen, key);
@@ -124,16 +123,15 @@ static size_t number_names(xp_analysis *an, uint32_t *group)
   return groups;
 }
 
-static void summarise_all(xp_analysis *an)
+static void summarise_all(xp_reading *r, xp_arena *arena)
 {
-  xp_reading *r = an->reading;
   size_t n = r->step_count;
-  uint32_t *group = xp_arena_array(an->arena, n, sizeof *group), *order = xp_arena_array(an->arena, n, sizeof *order);
-  int64_t *durations = xp_arena_array(an->arena, n, sizeof *durations);
-  int64_t *periods = xp_arena_array(an->arena, n, sizeof *periods);
-  size_t groups = number_names(an, group);
-  size_t *start = xp_arena_array(an->arena, groups + 1, sizeof *start); /* of each group in `order`: a counting sort */
-  size_t *next = xp_arena_array(an->arena, groups + 1, sizeof *next);
+  uint32_t *group = xp_arena_array(arena, n, sizeof *group), *order = xp_arena_array(arena, n, sizeof *order);
+  int64_t *durations = xp_arena_array(arena, n, sizeof *durations);
+  int64_t *periods = xp_arena_array(arena, n, sizeof *periods);
+  size_t groups = number_names(r, group, arena);
+  size_t *start = xp_arena_array(arena, groups + 1, sizeof *start); /* of each group in `order`: a counting sort */
+  size_t *next = xp_arena_array(arena, groups + 1, sizeof *next);
   for (size_t i = 0; i < n; i++) {
     start[group[i] + 1]++;
   }
@@ -144,7 +142,7 @@ static void summarise_all(xp_analysis *an)
   for (size_t i = 0; i < n; i++) {
     order[next[group[i]]++] = (uint32_t)i;
   }
-  r->summaries = xp_arena_array(an->arena, groups, sizeof *r->summaries);
+  r->summaries = xp_arena_array(arena, groups, sizeof *r->summaries);
   r->summary_count = groups;
   for (size_t g = 0; g < groups; g++) {
     r->summaries[g] = summarise_name(r, order + start[g], start[g + 1] - start[g], durations, periods);
@@ -172,11 +170,11 @@ static void measure_outside(xp_analysis *an)
   }
 }
 
-void xp_steps_measure(xp_analysis *an)
+void xp_steps_measure(xp_analysis *an, xp_arena *arena)
 {
   xp_reading *r = an->reading;
-  int64_t *until = xp_arena_array(an->arena, r->step_count, sizeof *until);
-  int64_t *busy = xp_arena_array(an->arena, r->step_count, an->devices.count * sizeof *busy);
+  int64_t *until = xp_arena_array(arena, r->step_count, sizeof *until);
+  int64_t *busy = xp_arena_array(arena, r->step_count, an->devices.count * sizeof *busy);
   for (size_t s = 0; s < r->step_count; s++) {
     r->steps[s].device_busy_ps = busy + s * an->devices.count;
   }
@@ -193,6 +191,6 @@ void xp_steps_measure(xp_analysis *an)
     }
     step->busy_ps = devices ? sum / devices : 0;
   }
-  summarise_all(an);
+  summarise_all(r, arena);
   measure_outside(an);
 }

@@ -88,8 +88,9 @@ static xp_str main_module(xp_analysis *an, const xp_device_data *d)
   int64_t *time = xp_arena_array(an->arena, d->run_count, sizeof *time);
   size_t *runs = xp_arena_array(an->arena, d->run_count, sizeof *runs);
   for (size_t i = 0; i < d->run_count; i++) {
-    if (d->runs[i].name.len) {
-      uint32_t n = xp_intern_add(&names, d->runs[i].name);
+    xp_str name = an->devices.modules[d->runs[i].module].name;
+    if (name.len) {
+      uint32_t n = xp_intern_add(&names, name);
       xp_sum_add(&time[n], xp_sub_saturating(d->runs[i].end_ps, d->runs[i].start_ps));
       runs[n]++;
     }
@@ -112,7 +113,7 @@ static bool from_modules(xp_analysis *an, uint32_t host, list *steps)
       continue;
     }
     for (size_t r = 0; r < d->run_count; r++) {
-      if (xp_str_eq(d->runs[r].name, module)) {
+      if (xp_str_eq(an->devices.modules[d->runs[r].module].name, module)) {
         xp_step step = {.host = host,
                         .name = module,
                         .start_ps = d->runs[r].start_ps + d->shift_ps,
@@ -134,10 +135,14 @@ static int by_start(const void *a, const void *b)
   return (x->dur_ps < y->dur_ps) - (x->dur_ps > y->dur_ps);
 }
 
-/* Number of steps that began at or before a time. */
-static size_t begun(const xp_reading *r, int64_t time_ps)
+/* Number of steps that began at or before a time; mostly the same as for the time before. */
+static size_t begun(const xp_reading *r, int64_t time_ps, size_t *hint)
 {
   size_t low = 0, high = r->step_count;
+  if (hint && *hint > 0 && *hint < high && r->steps[*hint - 1].start_ps <= time_ps &&
+      time_ps < r->steps[*hint].start_ps) {
+    return *hint;
+  }
   while (low < high) {
     size_t mid = low + (high - low) / 2;
     if (r->steps[mid].start_ps <= time_ps) {
@@ -146,14 +151,17 @@ static size_t begun(const xp_reading *r, int64_t time_ps)
       high = mid;
     }
   }
+  if (hint) {
+    *hint = low;
+  }
   return low;
 }
 
 enum { LOOK_BACK = 256 }; /* steps hardly overlap, but for those of several hosts */
 
-uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps)
+uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps, size_t *hint)
 {
-  size_t i = begun(an->reading, time_ps);
+  size_t i = begun(an->reading, time_ps, hint);
   for (size_t back = 0; i > 0 && back < LOOK_BACK; i--, back++) {
     const xp_step *s = &an->reading->steps[i - 1];
     if (s->host == host && s->start_ps + s->dur_ps > time_ps) {
@@ -165,7 +173,7 @@ uint32_t xp_steps_at(const xp_analysis *an, uint32_t host, int64_t time_ps)
 
 uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps)
 {
-  size_t i = begun(an->reading, time_ps);
+  size_t i = begun(an->reading, time_ps, NULL);
   for (size_t back = 0; i > 0 && back < LOOK_BACK; i--, back++) {
     if (an->reading->steps[i - 1].host == host) {
       return (uint32_t)(i - 1);
@@ -174,9 +182,9 @@ uint32_t xp_steps_before(const xp_analysis *an, uint32_t host, int64_t time_ps)
   return XP_NONE;
 }
 
-uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch)
+uint32_t xp_launch_step(const xp_analysis *an, const xp_launch *launch, size_t *hint)
 {
-  return launch ? xp_steps_at(an, xp_launch_host(&an->links, launch), launch->asked_ps) : XP_NONE;
+  return launch ? xp_steps_at(an, xp_launch_host(&an->links, launch), launch->asked_ps, hint) : XP_NONE;
 }
 
 /* Annotated steps are those in which a run was asked for; other steps are the device's own time. */
@@ -184,12 +192,13 @@ static void give_runs_steps(xp_analysis *an)
 {
   for (size_t i = 0; i < an->devices.count; i++) {
     xp_device_data *d = &an->devices.devices[i];
+    size_t hint = 0;
     for (size_t r = 0; r < d->run_count; r++) {
       xp_device_run *run = &d->runs[r];
       if (an->reading->step_source != XP_STEPS_ANNOTATION) {
-        run->step = xp_steps_at(an, d->host, run->start_ps + d->shift_ps);
+        run->step = xp_steps_at(an, d->host, run->start_ps + d->shift_ps, &hint);
       } else if (run->launch != XP_NONE) {
-        run->step = xp_launch_step(an, &an->links.launches[run->launch]);
+        run->step = xp_launch_step(an, &an->links.launches[run->launch], &hint);
       }
     }
   }

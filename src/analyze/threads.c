@@ -1,24 +1,11 @@
-/* Building the outlines of host threads: one pass over the events of every line.
+/* Listing the host threads with the classes of their names, and looking things up in their outlines.
  *
- * Events are sorted by (start, longest first), so a stack gives the nesting: before an event is pushed, what ended at
- * or before its start is popped.  An entry that outlives its parent (which happens where two recorders share a line)
- * keeps that parent; whoever walks outwards skips entries that ended.
+ * An entry that outlives its parent keeps that parent, so whoever walks outwards skips entries that ended.
  */
 #define _GNU_SOURCE
 #include "analyze/threads.h"
 
 #include <regex.h>
-
-enum { MOST_NESTED = 1024 };
-
-typedef struct {
-  xp_threads *all;
-  xp_thread *t;
-  uint8_t *is_op; /* by event metadata: 0 not looked at, 1 an op, 2 an API call */
-  size_t region_capacity;
-  uint32_t *stack;
-  size_t depth, stack_capacity;
-} builder;
 
 static bool is_host_plane(xp_str name)
 {
@@ -53,7 +40,7 @@ static uint64_t producer_key(uint32_t host, int64_t type, uint64_t id)
   return (id * 0x9e3779b97f4a7c15u) ^ ((uint64_t)type << 48) ^ ((uint64_t)host << 56);
 }
 
-static void add_producer(xp_threads *all, const xp_thread *t, int64_t type, uint64_t id, size_t event)
+void xp_threads_add_producer(xp_threads *all, const xp_thread *t, int64_t type, uint64_t id, size_t event)
 {
   xp_producer p = {t->index, t->line->start_ps[event], xp_event_end(t->line, event)};
   all->producers =
@@ -78,146 +65,6 @@ const xp_producer *xp_threads_producer(const xp_threads *threads, uint32_t host,
     }
   }
   return best;
-}
-
-static void add_region(builder *b, xp_event_cursor *cursor, size_t i)
-{
-  xp_thread *t = b->t;
-  xp_stat id;
-  if (!xp_stats_find(xp_event_stats(cursor, i), XP_KEY_CONSUMER, &id)) {
-    return;
-  }
-  t->regions = xp_arena_grow(b->all->arena, t->regions, t->region_count, &b->region_capacity, sizeof *t->regions);
-  t->regions[t->region_count++] = (xp_region){t->line->start_ps[i], INT64_MAX, id.bits};
-}
-
-static void end_region(builder *b, size_t i)
-{
-  xp_thread *t = b->t;
-  if (t->region_count && t->regions[t->region_count - 1].end_ps == INT64_MAX) {
-    t->regions[t->region_count - 1].end_ps = t->line->start_ps[i];
-  }
-}
-
-/* Links between threads: pool tasks, and events that carry a producer's id. */
-static void note_flow(builder *b, xp_event_cursor *cursor, size_t i, xp_name_class class)
-{
-  if (class.flags & XP_NAME_REGION) {
-    add_region(b, cursor, i);
-  } else if (class.flags & XP_NAME_REGION_END) {
-    end_region(b, i);
-  } else if (b->t->line->meta[i] & XP_EVENT_FLOW) {
-    xp_stat id, type;
-    if (xp_stats_find(xp_event_stats(cursor, i), XP_KEY_PRODUCER, &id)) {
-      xp_stats_find(xp_event_stats(cursor, i), XP_KEY_PRODUCER_TYPE, &type);
-      add_producer(b->all, b->t, xp_stat_int(&type, 0), id.bits, i);
-    }
-  }
-}
-
-static void add_step_mark(xp_threads *all, const xp_thread *t, uint32_t entry, xp_event_cursor *cursor)
-{
-  xp_stat num, unfinished;
-  xp_step_mark mark = {.thread = t->index, .entry = entry};
-  mark.is_unfinished = xp_stats_find(xp_event_stats(cursor, t->event[entry]), XP_KEY_UNFINISHED, &unfinished);
-  mark.has_num = xp_stats_find(xp_event_stats(cursor, t->event[entry]), XP_KEY_STEP_NUM, &num);
-  mark.num = xp_stat_int(&num, 0);
-  all->steps = xp_arena_grow(all->arena, all->steps, all->step_count, &all->step_capacity, sizeof *all->steps);
-  all->steps[all->step_count++] = mark;
-}
-
-static void push_entry(builder *b, xp_event_cursor *cursor, size_t i, xp_name_class class)
-{
-  xp_thread *t = b->t;
-  int64_t start = t->line->start_ps[i];
-  while (b->depth && xp_entry_end(t, b->stack[b->depth - 1]) <= start) {
-    b->depth--;
-  }
-  bool step = t->line->meta[i] & XP_EVENT_STEP;
-  size_t n = t->count++;
-  t->overlaps |= b->depth && xp_event_end(t->line, i) > xp_entry_end(t, b->stack[b->depth - 1]);
-  t->event[n] = (uint32_t)i;
-  t->parent[n] = b->depth ? b->stack[b->depth - 1] : XP_NONE;
-  t->cause[n] = step || class.cause == XP_CAUSE_COUNT ? XP_CAUSE_HOST : (uint8_t) class.cause;
-  t->flags[n] = (uint8_t)((step ? XP_ENTRY_STEP : 0) | (class.flags & XP_NAME_PROFILER ? XP_ENTRY_PROFILER : 0) |
-                          (class.flags & XP_NAME_PJIT ? XP_ENTRY_PJIT : 0) |
-                          (!step && class.cause != XP_CAUSE_COUNT ? XP_ENTRY_LISTED : 0));
-  if (step) {
-    t->has_step = true;
-    add_step_mark(b->all, t, (uint32_t)n, cursor);
-  }
-  t->has_profiler |= (class.flags & XP_NAME_PROFILER) != 0;
-  b->all->any_flags |= class.flags;
-  if (b->depth == MOST_NESTED) {
-    return; /* what lies deeper hangs on the last entry that fits, so that no walk outwards is long */
-  }
-  if (b->depth == b->stack_capacity) {
-    b->stack = xp_arena_grow(b->all->arena, b->stack, b->depth, &b->stack_capacity, sizeof *b->stack);
-  }
-  b->stack[b->depth++] = (uint32_t)n;
-}
-
-/* An event with hlo_op is an op, unless it carries a correlation_id, too: then it is the API call that launches one.
- * All events of a name are alike. */
-static bool is_device_op(builder *b, xp_event_cursor *cursor, size_t i)
-{
-  uint32_t flags = b->t->line->meta[i];
-  if (!(flags & XP_EVENT_HLO_OP) || !(flags & XP_EVENT_LINK)) {
-    return (flags & XP_EVENT_HLO_OP) != 0;
-  }
-  uint8_t *known = &b->is_op[flags & XP_EVENT_META_MASK];
-  if (!*known) {
-    xp_stat id;
-    *known = xp_stats_find(xp_event_stats(cursor, i), XP_KEY_CORRELATION_ID, &id) ? 2 : 1;
-  }
-  return *known == 1;
-}
-
-static void build_thread(builder *b)
-{
-  xp_thread *t = b->t;
-  const xp_line *line = t->line;
-  xp_arena *arena = b->all->arena;
-  xp_event_cursor cursor = xp_event_cursor_open(line);
-  size_t count = line->count < XP_NONE ? line->count : XP_NONE - 1;
-  t->event = xp_arena_array(arena, count, sizeof *t->event); /* what is never touched costs addresses only */
-  t->parent = xp_arena_array(arena, count, sizeof *t->parent);
-  t->cause = xp_arena_array(arena, count, sizeof *t->cause);
-  t->flags = xp_arena_array(arena, count, sizeof *t->flags);
-  for (size_t i = 0; i < count; i++) {
-    uint32_t flags = line->meta[i];
-    xp_name_class class = xp_thread_class(t, i);
-    if ((class.flags & XP_NAME_FRAME) && class.cause == XP_CAUSE_COUNT && !(class.flags & XP_NAME_PROFILER)) {
-      t->has_frame = true;
-      continue;
-    }
-    if ((class.flags & XP_NAME_OP_END) || !xp_event_has_time(line, i) ||
-        ((flags & XP_EVENT_HLO_OP) && is_device_op(b, &cursor, i))) {
-      continue;
-    }
-    if (flags & XP_EVENT_FLOW || class.flags & XP_NAME_REGION_END) {
-      note_flow(b, &cursor, i, class);
-    }
-    if (line->dur[i] > 0) {
-      push_entry(b, &cursor, i, class);
-    }
-  }
-}
-
-/* The threads that some question is asked of again and again. */
-static void list_threads(xp_threads *threads)
-{
-  threads->step_threads = xp_arena_array(threads->arena, threads->count, sizeof *threads->step_threads);
-  threads->autograd_threads = xp_arena_array(threads->arena, threads->count, sizeof *threads->autograd_threads);
-  for (size_t i = 0; i < threads->count; i++) {
-    const xp_thread *t = &threads->threads[i];
-    if (t->has_step) {
-      threads->step_threads[threads->step_thread_count++] = t->index;
-    }
-    if (t->is_autograd) {
-      threads->autograd_threads[threads->autograd_thread_count++] = t->index;
-    }
-  }
 }
 
 void xp_threads_open(xp_threads *threads, const xp_capture *capture, const void *input_regex, xp_arena *arena)
@@ -254,23 +101,6 @@ void xp_threads_open(xp_threads *threads, const xp_capture *capture, const void 
   }
 }
 
-void xp_threads_build(xp_threads *threads)
-{
-  builder b = {.all = threads};
-  const xp_plane *plane = NULL;
-  for (size_t i = 0; i < threads->count; i++) {
-    b.t = &threads->threads[i];
-    b.depth = b.region_capacity = 0;
-    if (b.t->line->plane != plane) {
-      plane = b.t->line->plane;
-      b.is_op = xp_arena_array(threads->arena, plane->event_meta_count, 1);
-    }
-    build_thread(&b);
-  }
-  threads->torch = (threads->any_flags & XP_NAME_TORCH) != 0;
-  list_threads(threads);
-}
-
 /* ---- looking things up */
 
 uint32_t xp_thread_first_from(const xp_thread *t, int64_t time_ps)
@@ -304,6 +134,22 @@ uint32_t xp_thread_innermost(const xp_thread *t, int64_t time_ps)
   return xp_entry_end(t, next - 1) > time_ps ? next - 1 : xp_thread_outer(t, next - 1, time_ps);
 }
 
+xp_scope_stretch xp_thread_scope_of(const xp_thread *t, uint32_t entry)
+{
+  size_t low = 0, high = t->scope_count;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (t->scopes[mid].first <= entry) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return (xp_scope_stretch){.first = low ? t->scopes[low - 1].first : 0,
+                            .stop = low < t->scope_count ? t->scopes[low].first : (uint32_t)t->count,
+                            .scope = low ? t->scopes[low - 1].scope : XP_NONE};
+}
+
 xp_str xp_thread_scope(const xp_thread *t, int64_t time_ps)
 {
   return xp_thread_scope_from(t, xp_thread_innermost(t, time_ps), time_ps);
@@ -315,8 +161,8 @@ xp_str xp_thread_scope_from(const xp_thread *t, uint32_t innermost, int64_t time
   if (innermost == XP_NONE) {
     return step;
   }
-  if (!t->overlaps && t->scope) {
-    uint32_t scope = t->scope[innermost];
+  if (!t->overlaps) {
+    uint32_t scope = xp_thread_scope_of(t, innermost).scope;
     return scope == XP_NONE ? step : xp_entry_name(t, scope);
   }
   for (uint32_t e = innermost; e != XP_NONE; e = xp_thread_outer(t, e, time_ps)) {

@@ -11,15 +11,14 @@
 
 #include "analyze/event_classes.h"
 
-/* What an entry of an outline is; set when the outline is built, refined by xp_threads_classify. */
+/* What an entry of an outline is. */
 enum {
-  XP_ENTRY_STEP = 1u << 0,  /* a step annotation */
-  XP_ENTRY_SCOPE = 1u << 1, /* an annotation of the user (also one of input) */
-  XP_ENTRY_CALL = 1u << 2,  /* outermost listed dispatch event, an execute call */
-  XP_ENTRY_PROFILER = 1u << 4,
-  XP_ENTRY_LISTED = 1u << 5, /* its class comes from the lists alone */
-  XP_ENTRY_OUTER_DISPATCH = 1u << 6,
-  XP_ENTRY_PJIT = 1u << 7 /* PjitFunction(..) */
+  XP_ENTRY_STEP = 1u << 0,     /* a step annotation */
+  XP_ENTRY_SCOPE = 1u << 1,    /* an annotation of the user (also one of input) */
+  XP_ENTRY_LOWERS = 1u << 2,   /* it holds events that lower a program */
+  XP_ENTRY_PROFILER = 1u << 3, /* the profiler starting or stopping */
+  XP_ENTRY_LISTED = 1u << 4,   /* its class comes from the lists alone */
+  XP_ENTRY_PJIT = 1u << 5      /* PjitFunction(..) */
 };
 
 /* A task that a pool thread ran: from StartRegion to StopRegion. */
@@ -43,21 +42,31 @@ typedef struct {
   bool is_unfinished; /* it was still open when the session stopped */
 } xp_step_mark;
 
+/* Entries from `first` on, up to the next of these, have one scope. */
+typedef struct {
+  uint32_t first, scope;
+} xp_scope_run;
+
 typedef struct {
   const xp_line *line;
   const xp_name_class *classes; /* by event metadata of its plane */
   uint32_t index;               /* of the thread */
   uint32_t host;
   size_t count;
-  uint32_t *event;    /* index of the event in the line */
-  uint32_t *parent;   /* entry, XP_NONE at the top */
-  uint8_t *cause;     /* xp_cause; XP_CAUSE_HOST for what has no class */
-  uint8_t *flags;     /* XP_ENTRY_* */
-  uint32_t *scope;    /* innermost scope of the user around (or at) the entry, else step; XP_NONE; set by xp_classify */
+  uint32_t *event;  /* index of the event in the line */
+  uint32_t *parent; /* entry, XP_NONE at the top */
+  uint8_t *cause;   /* xp_cause; XP_CAUSE_HOST for what has no class; refined by xp_classify */
+  uint8_t *flags;   /* XP_ENTRY_* */
+  uint32_t *calls;  /* execute calls: the outermost dispatch entries that are or hold one */
+  size_t call_count;
+  uint32_t *linked; /* entries whose events carry a run_id or correlation_id */
+  size_t linked_count;
+  xp_scope_run *scopes; /* by entry; see xp_thread_scope_of */
+  size_t scope_count;
   bool overlaps;      /* some entry outlives its parent, as where two recorders share a line */
   xp_region *regions; /* by start */
   size_t region_count;
-  bool has_step, has_frame, has_scope, has_profiler, is_autograd, is_api, is_runtime;
+  bool has_step, has_frame, has_profiler, is_autograd, is_api, is_runtime;
   /* For an API thread ("Host Threads/N"): the thread whose execute events contain its calls, else itself. */
   uint32_t partner;
   /* Latest end of blocks of 64 events, then of 64 blocks, ..; see xp_thread_index_frames. */
@@ -91,6 +100,9 @@ void xp_threads_open(xp_threads *threads, const xp_capture *capture, const void 
 /* Builds the outlines. */
 void xp_threads_build(xp_threads *threads);
 
+/* Adds an event that another thread goes on with. */
+void xp_threads_add_producer(xp_threads *threads, const xp_thread *t, int64_t type, uint64_t id, size_t event);
+
 static inline int64_t xp_entry_start(const xp_thread *t, uint32_t entry)
 {
   return t->line->start_ps[t->event[entry]];
@@ -112,6 +124,13 @@ static inline xp_name_class xp_entry_class(const xp_thread *t, uint32_t entry)
   return xp_thread_class(t, t->event[entry]);
 }
 
+/* Asks for the times of an entry that is looked at soon: whoever goes through a few of many entries waits for them. */
+static inline void xp_entry_prefetch(const xp_thread *t, uint32_t entry)
+{
+  __builtin_prefetch(&t->line->start_ps[t->event[entry]]);
+  __builtin_prefetch(&t->line->dur[t->event[entry]]);
+}
+
 static inline xp_str xp_entry_name(const xp_thread *t, uint32_t entry)
 {
   return xp_event_name(t->line, t->event[entry]);
@@ -124,11 +143,19 @@ uint32_t xp_thread_first_from(const xp_thread *t, int64_t time_ps);
 uint32_t xp_thread_innermost(const xp_thread *t, int64_t time_ps);
 uint32_t xp_thread_outer(const xp_thread *t, uint32_t entry, int64_t time_ps);
 
-/* The same for an instant at which the innermost entry is known. */
-xp_str xp_thread_scope_from(const xp_thread *t, uint32_t innermost, int64_t time_ps);
+/* The innermost scope of the user around (or at) an entry of a thread without overlaps, else the step, else XP_NONE;
+ * and the entries [first, stop) that share it. */
+typedef struct {
+  uint32_t first, stop, scope;
+} xp_scope_stretch;
+
+xp_scope_stretch xp_thread_scope_of(const xp_thread *t, uint32_t entry);
 
 /* The scope shown for an instant: innermost scope of the user, else step; empty without either. */
 xp_str xp_thread_scope(const xp_thread *t, int64_t time_ps);
+
+/* The same for an instant at which the innermost entry is known. */
+xp_str xp_thread_scope_from(const xp_thread *t, uint32_t innermost, int64_t time_ps);
 
 /* Prepares a thread for the two functions below; without it they find no frames. */
 void xp_thread_index_frames(xp_thread *t, xp_arena *arena);

@@ -22,6 +22,10 @@ static uint64_t key_of(const xp_stretch *v)
 static size_t find_part(xp_parts *out, const xp_stretch *v)
 {
   enum { FEW = 16 };
+  size_t last = out->last[v->cause];
+  if (last < out->count && is_same(&out->parts[last], v)) {
+    return last;
+  }
   if (out->count > FEW) {
     uint32_t known = xp_map_get(&out->index, key_of(v));
     if (known < out->count && is_same(&out->parts[known], v)) {
@@ -50,7 +54,7 @@ void xp_walk_book(xp_walk *w, int64_t from, int64_t to, const xp_stretch *v)
     out->parts[out->count++] = (xp_part){v->cause, 0, v->scope, v->event, v->detail, v->maybe};
   }
   out->parts[i].ps += to - from;
-  out->last = i;
+  out->last[v->cause] = i;
   if (v->cause != XP_CAUSE_PROFILER && to - from > out->longest_ps) {
     out->longest_ps = to - from;
     out->longest_at_ps = from;
@@ -79,14 +83,13 @@ static xp_str pjit_around(const xp_thread *t, uint32_t entry, int64_t time)
 static xp_str scope_at(const xp_walk *w, const xp_thread *t, uint32_t innermost, int64_t time)
 {
   xp_parts *out = w->out;
-  if (innermost == XP_NONE || t->overlaps || !t->scope) {
+  if (innermost == XP_NONE || t->overlaps) {
     return xp_thread_scope_from(t, innermost, time);
   }
-  uint32_t entry = t->scope[innermost];
-  if (entry != out->scope_entry || t->index != out->scope_thread) {
-    out->scope_entry = entry;
+  if (innermost < out->scoped.first || innermost >= out->scoped.stop || t->index != out->scope_thread) {
+    out->scoped = xp_thread_scope_of(t, innermost);
     out->scope_thread = t->index;
-    out->scope = entry == XP_NONE ? xp_str_from(NULL, 0) : xp_entry_name(t, entry);
+    out->scope = out->scoped.scope == XP_NONE ? xp_str_from(NULL, 0) : xp_entry_name(t, out->scoped.scope);
   }
   return out->scope;
 }
@@ -136,8 +139,9 @@ static void book_summary(xp_walk *w, const xp_thread *t, uint32_t innermost, uin
   if (cause == XP_CAUSE_HOST && scope.len == 0) {
     scope = xp_entry_name(t, innermost);
   }
-  if (out->last < out->count && out->parts[out->last].cause == cause && xp_str_eq(out->parts[out->last].scope, scope)) {
-    out->parts[out->last].ps += to - from;
+  size_t last = out->last[cause];
+  if (last < out->count && out->parts[last].cause == cause && xp_str_eq(out->parts[last].scope, scope)) {
+    out->parts[last].ps += to - from; /* nothing else is asked of a summary */
     return;
   }
   xp_stretch v = {.cause = cause, .scope = scope, .thread = t->index, .entry = innermost};

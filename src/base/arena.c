@@ -1,23 +1,23 @@
 /* Bump allocation in blocks that are freed together.
  *
  * The first block is small and comes from calloc, so that an arena for a few strings costs little.  All later blocks
- * are mapped at addresses that are multiples of 2 MiB and marked for huge pages: the kernel then clears memory 2 MiB at
- * a time.  Only what is touched becomes resident, so a block that is larger than needed costs addresses, not memory.
+ * are mapped.  Only what is touched becomes resident: a block that is larger than needed costs addresses, not memory.
  *
- * A piece of 1 MiB or more has a block of its own, so that it can grow by moving page tables instead of bytes, and can
- * be given back early.  Such blocks stand in the list behind the one that small pieces come from.
+ * A piece of 256 KiB or more has a block of its own, so that it can grow by moving page tables instead of bytes, and
+ * can be given back early.  Such blocks stand in the list behind the one that small pieces come from.
  *
  * Invariant: every byte behind `used` in the newest block is zero.  An arena belongs to one thread at a time.
  */
-#define _GNU_SOURCE
 #include "base/arena.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
-enum { FIRST_BLOCK = 32 << 10, HUGE_PAGE = 2 << 20, LARGEST_STEP = 16 << 20, OWN_BLOCK = 1 << 20, ALIGNMENT = 16 };
+#include "base/pages.h"
+
+enum { ALIGNMENT = 16, FIRST_BLOCK = 32 << 10, OWN_BLOCK = 256 << 10, LEAST_STEP = 1 << 20, LARGEST_STEP = 16 << 20 };
 
 typedef struct block {
   struct block *older;
@@ -30,37 +30,21 @@ enum { HEADER = (sizeof(block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT };
 
 struct xp_arena {
   block *newest;
-  size_t used; /* of the newest block */
-  size_t bytes;
+  size_t used;        /* of the newest block */
+  size_t bytes;       /* of all blocks */
+  size_t small_bytes; /* of those for small pieces */
   jmp_buf *escape;
 };
 
-/* Maps `size` bytes (a multiple of HUGE_PAGE) at a multiple of HUGE_PAGE: maps more and cuts both ends off. */
-static void *map_aligned(size_t size)
+static size_t round_up(size_t size)
 {
-  size_t reserve = size + HUGE_PAGE;
-  char *raw = mmap(NULL, reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (raw == MAP_FAILED) {
-    return NULL;
-  }
-  size_t head = (HUGE_PAGE - (uintptr_t)raw % HUGE_PAGE) % HUGE_PAGE;
-  if (head > 0) {
-    munmap(raw, head);
-  }
-  munmap(raw + head + size, reserve - head - size);
-  madvise(raw + head, size, MADV_HUGEPAGE); /* advice: without it the memory is only slower */
-  return raw + head;
+  return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static size_t round_up(size_t size, size_t unit)
+static block *map_block(size_t need)
 {
-  return (size + unit - 1) / unit * unit;
-}
-
-static block *map_block(size_t size)
-{
-  size = round_up(size, HUGE_PAGE);
-  block *b = map_aligned(size);
+  size_t size = xp_pages_size(need);
+  block *b = xp_pages_map(size);
   if (b != NULL) {
     b->size = size;
     b->is_mapped = true;
@@ -77,7 +61,8 @@ static block *new_block(xp_arena *arena, size_t need)
     }
     return b;
   }
-  size_t step = arena->bytes < LARGEST_STEP ? arena->bytes : LARGEST_STEP;
+  size_t step = arena->small_bytes < LARGEST_STEP ? arena->small_bytes : LARGEST_STEP;
+  step = step > LEAST_STEP ? step : LEAST_STEP;
   return map_block(need > step ? need : step);
 }
 
@@ -97,7 +82,7 @@ xp_arena *xp_arena_create(void)
 static void free_block(block *b)
 {
   if (b->is_mapped) {
-    munmap(b, b->size);
+    xp_pages_unmap(b, b->size);
   } else {
     free(b);
   }
@@ -169,7 +154,7 @@ void *xp_arena_alloc(xp_arena *arena, size_t size)
   if (size > SIZE_MAX / 4) {
     return out_of_memory(arena);
   }
-  size = round_up(size, ALIGNMENT);
+  size = round_up(size);
   if (size >= OWN_BLOCK) {
     return alloc_own_block(arena, size);
   }
@@ -180,6 +165,7 @@ void *xp_arena_alloc(xp_arena *arena, size_t size)
       return out_of_memory(arena);
     }
     arena->bytes += b->size;
+    arena->small_bytes += b->size;
     b->older = arena->newest;
     arena->newest = b;
     arena->used = HEADER;
@@ -209,19 +195,16 @@ static block **link_to(xp_arena *arena, const block *wanted)
 }
 
 /* Makes a block of one large piece larger; its pages move, their bytes are not touched. */
-static block *grow_block(xp_arena *arena, block *b, size_t size)
+static block *grow_block(xp_arena *arena, block *b, size_t need)
 {
   block **link = link_to(arena, b);
-  size = round_up(size, HUGE_PAGE);
-  void *to = link != NULL ? map_aligned(size) : NULL;
-  if (to == NULL) {
+  if (link == NULL) {
     return NULL;
   }
-  size_t old = b->size;
+  size_t old = b->size, size = xp_pages_size(need);
   bool newest = arena->newest == b;
-  block *moved = mremap(b, old, old, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-  if (moved == MAP_FAILED) {
-    munmap(to, size);
+  block *moved = xp_pages_grow(b, old, size);
+  if (moved == NULL) {
     return NULL;
   }
   *link = moved;
@@ -229,6 +212,21 @@ static block *grow_block(xp_arena *arena, block *b, size_t size)
   arena->bytes += size - old;
   arena->used = newest ? size : arena->used;
   return moved;
+}
+
+/* Makes the newest small piece longer where it stands. */
+static bool extend_piece(xp_arena *arena, const void *piece, size_t old, size_t size)
+{
+  block *b = arena->newest;
+  if (b == NULL || piece == NULL || size >= OWN_BLOCK) {
+    return false;
+  }
+  uintptr_t at = (uintptr_t)piece - (uintptr_t)b; /* far behind every block if it lies in another one */
+  if (at + old != arena->used || at + size > b->size) {
+    return false;
+  }
+  arena->used = at + size;
+  return true;
 }
 
 void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity, size_t size)
@@ -247,6 +245,10 @@ void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity
       return (char *)b + HEADER;
     }
   }
+  if (extend_piece(arena, array, round_up(old), round_up(bytes))) {
+    *capacity = room;
+    return array;
+  }
   void *larger = xp_arena_alloc(arena, bytes);
   if (larger == NULL) {
     return NULL;
@@ -260,7 +262,7 @@ void *xp_arena_grow(xp_arena *arena, void *array, size_t count, size_t *capacity
 
 void xp_arena_discard(xp_arena *arena, void *array, size_t bytes)
 {
-  if (round_up(bytes, ALIGNMENT) < OWN_BLOCK) {
+  if (round_up(bytes) < OWN_BLOCK) {
     return;
   }
   block *b = (block *)((char *)array - HEADER);
@@ -274,7 +276,7 @@ void xp_arena_discard(xp_arena *arena, void *array, size_t bytes)
   if (arena->used == 0 && arena->newest != NULL) {
     arena->used = arena->newest->size; /* how much of it is free is not known */
   }
-  munmap(b, b->size);
+  xp_pages_unmap(b, b->size);
 }
 
 void xp_arena_clear(xp_arena *arena)
@@ -292,7 +294,7 @@ void xp_arena_clear(xp_arena *arena)
   size_t used = arena->used < keep->size ? arena->used : keep->size;
   memset((char *)keep + HEADER, 0, used - HEADER);
   arena->used = HEADER;
-  arena->bytes = keep->size;
+  arena->bytes = arena->small_bytes = keep->size;
 }
 
 xp_str xp_arena_copy(xp_arena *arena, xp_str s)

@@ -1,8 +1,8 @@
 /* Memory that is given back all at once.
  *
- * An arena hands out pieces of large blocks; nothing is freed before the arena is.  Blocks of 2 MiB and more are
- * mapped and marked for huge pages: on virtual machines the first touch of a 4 KiB page costs 13-16 us, 30 times
- * what the same memory costs in huge pages.  Memory comes zeroed.
+ * An arena hands out pieces of large blocks; nothing is freed before the arena is.  Large blocks are marked for huge
+ * pages: on virtual machines the first touch of a 4 KiB page costs 2 to 16 us, 5 to 30 times what the same memory costs
+ * in huge pages.  Memory comes zeroed.
  *
  * An arena belongs to one thread at a time.
  */
@@ -42,7 +42,7 @@ void *xp_arena_alloc(xp_arena *arena, size_t size);
 /* count * size bytes, checked for overflow (which counts as memory being out). */
 void *xp_arena_array(xp_arena *arena, size_t count, size_t size);
 
-/* Gives a piece of 1 MiB or more back before the arena ends; smaller ones stay.  bytes: as it was asked for. */
+/* Gives a piece of 256 KiB or more back before the arena ends; smaller ones stay.  bytes: as it was asked for. */
 void xp_arena_discard(xp_arena *arena, void *piece, size_t bytes);
 
 /* Gives all pieces back and keeps one block for the next ones: for arenas that serve one row after the other. */

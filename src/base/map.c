@@ -1,20 +1,17 @@
 /* Open addressing with linear probing; a table is at most half full and doubles when it would be fuller.
  *
- * Keys are mixed by a multiplication before they choose a slot, so that multiples of powers of two spread out; keys
- * that follow each other stay together, since ids are mostly counted up and then asked for in that order: that is one
- * line of the cache for several of them.  Nothing is ever removed.
+ * Keys are mixed by multiplications before they choose a slot, so that keys of any pattern spread out.  Nothing is ever
+ * removed.
  */
 #include "base/map.h"
-
-enum { TOGETHER_BITS = 4, TOGETHER = 1 << TOGETHER_BITS };
 
 /* The table's address differs from run to run, so a file cannot choose keys that all fall into one slot. */
 static size_t slot_of(const xp_map *map, uint64_t key)
 {
   uint64_t seed = (uint64_t)(uintptr_t)map->table * 0xff51afd7ed558ccdu;
-  uint64_t h = ((key >> TOGETHER_BITS) ^ seed) * 0x9e3779b97f4a7c15u;
+  uint64_t h = (key ^ seed) * 0x9e3779b97f4a7c15u;
   h = (h ^ (h >> 32)) * 0xc4ceb9fe1a85ec53u;
-  return (size_t)((h ^ (h >> 32)) << TOGETHER_BITS | key % TOGETHER) & (map->slots - 1);
+  return (size_t)(h ^ (h >> 32)) & (map->slots - 1);
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
@@ -87,6 +84,59 @@ void xp_map_put(xp_map *map, uint64_t key, uint32_t value)
   }
 }
 
+/* ---- ids */
+
+enum { GROUP = 8 };
+
+void xp_id_map_init(xp_id_map *map, xp_arena *arena)
+{
+  memset(map, 0, sizeof *map);
+  xp_map_init(&map->groups, arena);
+}
+
+void xp_id_map_discard(xp_id_map *map)
+{
+  xp_arena *arena = map->groups.arena;
+  xp_map_discard(&map->groups);
+  xp_arena_discard(arena, map->values, map->capacity * sizeof *map->values);
+  xp_id_map_init(map, arena);
+}
+
+uint32_t xp_id_map_get(const xp_id_map *map, uint64_t id)
+{
+  uint32_t first = xp_map_get(&map->groups, id / GROUP);
+  return first == XP_NONE ? XP_NONE : map->values[first + id % GROUP];
+}
+
+static bool add_group(xp_id_map *map)
+{
+  for (int i = 0; i < GROUP; i++) {
+    uint32_t *values = xp_arena_grow(map->groups.arena, map->values, map->count, &map->capacity, sizeof *map->values);
+    if (values == NULL) {
+      return false;
+    }
+    map->values = values;
+    map->values[map->count++] = XP_NONE;
+  }
+  return true;
+}
+
+uint32_t *xp_id_map_entry(xp_id_map *map, uint64_t id)
+{
+  uint32_t *first = xp_map_entry(&map->groups, id / GROUP);
+  if (first == NULL) {
+    return NULL;
+  }
+  if (*first == XP_NONE) {
+    size_t count = map->count;
+    if (!add_group(map)) {
+      return NULL;
+    }
+    *first = (uint32_t)count;
+  }
+  return &map->values[*first + id % GROUP];
+}
+
 /* ---- strings */
 
 void xp_intern_init(xp_intern *table, xp_arena *arena)
@@ -118,6 +168,7 @@ static bool grow_slots(xp_intern *table)
     return false;
   }
   memset(slots, 0xff, count * sizeof *slots);
+  xp_arena_discard(table->arena, table->slots, table->slot_count * sizeof *slots);
   table->slots = slots;
   table->slot_count = count;
   for (size_t i = 0; i < table->count; i++) {

@@ -1,6 +1,7 @@
-/* Hash tables in an arena: 64-bit keys to 32-bit values, and strings to dense numbers.
+/* Hash tables in an arena: 64-bit keys to 32-bit values, ids that are counted up to such values, and strings to dense
+ * numbers.
  *
- * Both only grow.  A lookup never allocates; an insertion may, in the arena (see its escape).
+ * All only grow.  A lookup never allocates; an insertion may, in the arena (see its escape).
  */
 #ifndef XP_BASE_MAP_H
 #define XP_BASE_MAP_H
@@ -41,6 +42,19 @@ uint32_t *xp_map_entry(xp_map *map, uint64_t key);
 
 /* Sets the value of a key; XP_NONE cannot be told from no value. */
 void xp_map_put(xp_map *map, uint64_t key, uint32_t value);
+
+/* The same for ids, most of which follow each other: a group of them has one key, and their values stand side by side.
+ * That is a sixth of the memory of a plain map for ids without holes, and up to twice as much for scattered ones. */
+typedef struct {
+  xp_map groups;
+  uint32_t *values;
+  size_t count, capacity; /* of the values */
+} xp_id_map;
+
+void xp_id_map_init(xp_id_map *map, xp_arena *arena);
+void xp_id_map_discard(xp_id_map *map);
+uint32_t xp_id_map_get(const xp_id_map *map, uint64_t id);
+uint32_t *xp_id_map_entry(xp_id_map *map, uint64_t id);
 
 /* Strings numbered 0, 1, 2 .. in the order of their first appearance.  Borrows the bytes. */
 typedef struct {

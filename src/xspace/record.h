@@ -56,7 +56,10 @@ XP_ALWAYS_INLINE bool xp_value_fills(const uint8_t *pos, const uint8_t *end)
   case 4 << 3 | XP_WIRE_VARINT:
   case 7 << 3 | XP_WIRE_VARINT:
     ends = xp_varint_ends(xp_load64(pos + 1));
-    return ends != 0 && pos + 1 + xp_varint_size(ends) == end;
+    if (ends == 0) { /* negative numbers have ten bytes: half of all run ids are such */
+      return end - pos == 11 && pos[9] >= 0x80 && pos[10] < 0x80;
+    }
+    return pos + 1 + xp_varint_size(ends) == end;
   case 5 << 3 | XP_WIRE_BYTES:
   case 6 << 3 | XP_WIRE_BYTES:
     return pos[1] < 0x80 && pos + 2 + pos[1] == end;

@@ -58,6 +58,64 @@ static void growing_keeps_the_elements(void **state)
   xp_arena_destroy(arena);
 }
 
+/* Three arrays in turn, from a few bytes over blocks of their own to huge pages; one of them never has room behind it.
+ */
+static void growing_to_megabytes_keeps_elements_and_gives_zeroes(void **state)
+{
+  (void)state;
+  enum { ARRAYS = 3, ROWS = 3 << 18 };
+  xp_arena *arena = xp_arena_create();
+  uint64_t *rows[ARRAYS] = {NULL};
+  size_t capacity[ARRAYS] = {0};
+  for (size_t i = 0; i < ROWS; i++) {
+    for (size_t a = 0; a < ARRAYS; a++) {
+      size_t before = capacity[a];
+      rows[a] = xp_arena_grow(arena, rows[a], i, &capacity[a], sizeof **rows);
+      assert_true(capacity[a] == before || rows[a][capacity[a] - 1] == 0);
+      assert_true(rows[a][i] == 0);
+      rows[a][i] = i * ARRAYS + a + 1;
+    }
+  }
+  for (size_t i = 0; i < ROWS * ARRAYS; i++) {
+    assert_true(rows[i % ARRAYS][i / ARRAYS] == i + 1);
+  }
+  xp_arena_destroy(arena);
+}
+
+static void a_lone_array_grows_where_it_stands(void **state)
+{
+  (void)state;
+  xp_arena *arena = xp_arena_create();
+  char *rows = NULL, *first = NULL;
+  size_t capacity = 0;
+  for (size_t i = 0; i < 16 << 10; i++) {
+    rows = xp_arena_grow(arena, rows, i, &capacity, 1);
+    first = i == 0 ? rows : first;
+    assert_ptr_equal(rows, first);
+    rows[i] = 1;
+  }
+  char *next = xp_arena_alloc(arena, 1);
+  assert_true(next >= rows + capacity && *next == 0);
+  xp_arena_destroy(arena);
+}
+
+static void a_large_piece_is_given_back_early(void **state)
+{
+  (void)state;
+  xp_arena *arena = xp_arena_create();
+  char *small = xp_arena_alloc(arena, 100);
+  size_t before = xp_arena_bytes(arena), sizes[] = {256 << 10, 1 << 20, 5 << 20};
+  for (size_t i = 0; i < 3; i++) {
+    char *piece = xp_arena_alloc(arena, sizes[i]);
+    piece[sizes[i] - 1] = 1;
+    assert_true(xp_arena_bytes(arena) > before);
+    xp_arena_discard(arena, piece, sizes[i]);
+    assert_int_equal(xp_arena_bytes(arena), before);
+  }
+  small[99] = 1;
+  xp_arena_destroy(arena);
+}
+
 static void copies_and_formatted_texts_end_with_nul(void **state)
 {
   (void)state;
@@ -113,6 +171,9 @@ int main(void)
       cmocka_unit_test(a_large_piece_is_usable_to_its_end),
       cmocka_unit_test(an_array_whose_size_overflows_counts_as_no_memory),
       cmocka_unit_test(growing_keeps_the_elements),
+      cmocka_unit_test(growing_to_megabytes_keeps_elements_and_gives_zeroes),
+      cmocka_unit_test(a_lone_array_grows_where_it_stands),
+      cmocka_unit_test(a_large_piece_is_given_back_early),
       cmocka_unit_test(copies_and_formatted_texts_end_with_nul),
       cmocka_unit_test(a_guard_ends_at_the_failed_allocation),
       cmocka_unit_test(guards_nest),

@@ -33,8 +33,7 @@ static xp_profile *record(int64_t count)
   xp_profile *profile;
   assert_int_equal(xp_session_start(NULL, NULL), XP_OK);
   for (int64_t i = 0; i < count; i++) {
-    XP_REGION("event", XP_INT("i", i))
-    {
+    XP_REGION("event", XP_INT("i", i)) {
     }
   }
   assert_int_equal(xp_session_stop(&profile, NULL), XP_OK);

@@ -53,8 +53,7 @@ static void record_and_save(void)
   export_options.host = "h";
   xp_status status = xp_session_start(&options, &err);
   if (status == XP_OK) {
-    XP_REGION("event")
-    {
+    XP_REGION("event") {
     }
     status = xp_session_save(&export_options, NULL, &err);
   }

@@ -33,9 +33,10 @@ static void *be_peer(void *argument)
   bool closed;
   (void)raw_read(fd, buffer, sizeof buffer, 100, &closed);
   (void)raw_send(fd, p->words.ptr, p->words.len);
-  if (p->stays) {
-    (void)raw_is_closed(fd, 20000);
+  if (!p->stays) {
+    shutdown(fd, SHUT_WR);
   }
+  (void)raw_is_closed(fd, p->stays ? 20000 : 2000); /* a close with words unread would be a reset */
   close(fd);
   return NULL;
 }

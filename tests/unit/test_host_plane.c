@@ -91,6 +91,7 @@ static void a_recorder_that_began_before_the_session_begins_with_it(void **state
   fake_thread(&r, 5, "t", two_events, 1);
   host h = make_host(&r, NULL, 0);
   assert_int_equal(h.plane->lines[0].timestamp_ns, 0);
+  assert_events(&h.plane->lines[0], "outer 1000 500;");
   end_host(&h);
 }
 
@@ -124,6 +125,7 @@ static void events_of_a_plugin_on_a_recorded_thread_join_its_line(void **state)
   assert_int_equal(line->id, 5);
   assert_int_equal(line->timestamp_ns, 0);
   assert_events(line, "outer 3000 500;theirs 3100 7;inner 3200 0;");
+  assert_true(line->sorted_in_file);
   assert_events(line_of(h.plane, "other"), "outer 3000 500;");
   end_host(&h);
   xp_arena_destroy(arena);

@@ -137,6 +137,7 @@ static void fields_between_events_are_kept(void **state)
   assert_str(line->display_name, "D");
   assert_events(line, "e 3001 1;e 3002 1;e 3003 1;");
   assert_non_null(memmem(line->message.ptr, line->message.len, "\x60\x05", 2));
+  assert_int_equal(line->message.len, 3 + 2 + 29); /* name, base, and what was between: each once */
   end_copied(&c);
 }
 

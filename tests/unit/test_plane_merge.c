@@ -187,6 +187,7 @@ static void lines_of_one_id_become_one_in_order(void **state)
   assert_str(m.plane->lines[0].name, "first");
   assert_str(m.plane->lines[0].display_name, "first");
   assert_events(&m.plane->lines[0], "b 3200 1;a 50000 1;c 62000 1;");
+  assert_true(m.plane->lines[0].sorted_in_file);
   end(&m);
 }
 

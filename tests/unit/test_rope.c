@@ -240,6 +240,29 @@ static void a_length_above_64_bits_fails_the_rope(void **state)
   xp_arena_destroy(arena);
 }
 
+/* Five times 2^30, as a varint: 80 80 80 80 14. */
+static void messages_may_be_longer_than_32_bits_tell(void **state)
+{
+  (void)state;
+  static const uint64_t length = (uint64_t)5 << 30;
+  static const char want[] = "\x0a\x86\x80\x80\x80\x14\x22\x80\x80\x80\x80\x14\0\1\2";
+  char bytes[sizeof want - 1];
+  xp_arena *arena = xp_arena_create();
+  xp_rope rope, middle, outer;
+  xp_rope_init(&rope, arena);
+  xp_rope_init(&middle, arena);
+  xp_rope_init(&outer, arena);
+  xp_rope_make(&rope, &counting_source, &length, length);
+  xp_rope_nest(&middle, 4, &rope);
+  xp_rope_nest(&outer, 1, &middle);
+  assert_true(outer.bytes == length + 12);
+  xp_rope_reader reader = xp_rope_open(&outer);
+  assert_int_equal(xp_rope_read(&reader, bytes, sizeof bytes), sizeof bytes);
+  assert_memory_equal(bytes, want, sizeof bytes);
+  xp_rope_close(&reader);
+  xp_arena_destroy(arena);
+}
+
 static void *read_in_thread(void *rope)
 {
   for (size_t i = 1; i < 50; i++) {
@@ -280,6 +303,7 @@ int main(void)
       cmocka_unit_test(a_source_that_cannot_be_opened_ends_the_reading),
       cmocka_unit_test(closing_in_the_middle_closes_the_source),
       cmocka_unit_test(a_length_above_64_bits_fails_the_rope),
+      cmocka_unit_test(messages_may_be_longer_than_32_bits_tell),
       cmocka_unit_test(four_threads_read_one_rope),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -422,6 +422,76 @@ static void what_was_recorded_comes_back_from_the_file(void **state)
   xp_capture_free(capture);
 }
 
+enum { RECORDERS = 3 };
+
+static void *record_until_told(void *end)
+{
+  for (int64_t i = 0; !__atomic_load_n((int *)end, __ATOMIC_ACQUIRE); i++) {
+    char name[16];
+    snprintf(name, sizeof name, "n%d", (int)(i % 7));
+    xp_trace trace = xp_trace_begin_copy(name, strlen(name), NULL, 0);
+    xp_trace_add(trace, xp_arg_int("i", i));
+    if (xp_trace_end(trace, NULL) != XP_OK) {
+      return end;
+    }
+  }
+  return NULL;
+}
+
+/* Every event has a name of those above, and one argument; the numbers of a thread rise by one. */
+static void check_recorded(const xp_capture *capture)
+{
+  const xp_plane *host = plane_of(capture, "/host:CPU");
+  for (size_t l = 0; l < host->line_count; l++) {
+    const xp_line *line = &host->lines[l];
+    assert_true(line->sorted_in_file);
+    xp_event_cursor cursor = xp_event_cursor_open(line);
+    for (size_t i = 0, last = line->count - 1; i < line->count; i++) {
+      xp_stat number;
+      if (!find_stat(xp_event_stats(&cursor, i), "i", &number)) {
+        assert_true(i == 0 || i == last); /* cut by the start or the stop */
+        continue;
+      }
+      char name[16];
+      snprintf(name, sizeof name, "n%d", (int)(number.bits % 7));
+      assert_str(xp_event_name(line, i), name);
+    }
+  }
+}
+
+static void a_profile_does_not_change_while_threads_go_on_recording(void **state)
+{
+  (void)state;
+  int end = 0;
+  pthread_t threads[RECORDERS];
+  xp_session_options options = XP_SESSION_OPTIONS_INIT;
+  options.buffer_limit_bytes = 8 << 20;
+  for (int i = 0; i < RECORDERS; i++) {
+    assert_int_equal(pthread_create(&threads[i], NULL, record_until_told, &end), 0);
+  }
+  for (int i = 0; i < 6; i++) {
+    xp_str first, again;
+    start_with(&options);
+    usleep(3000);
+    xp_profile *profile = stop();
+    xp_capture *capture = load_profile(profile, &first);
+    again = read_rope(xp_profile_space(profile, NULL), 1 << 16);
+    assert_int_equal(again.len, first.len);
+    assert_memory_equal(again.ptr, first.ptr, first.len);
+    check_recorded(capture);
+    xp_capture_free(capture);
+    free((void *)(uintptr_t)first.ptr);
+    free((void *)(uintptr_t)again.ptr);
+    xp_profile_free(profile);
+  }
+  __atomic_store_n(&end, 1, __ATOMIC_RELEASE);
+  for (int i = 0; i < RECORDERS; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    assert_null(failed);
+  }
+}
+
 static void level_zero_records_nothing_of_the_host(void **state)
 {
   (void)state;
@@ -643,6 +713,7 @@ int main(void)
       TEST(a_child_has_no_session_and_can_start_its_own),
       TEST(forks_while_another_thread_starts_and_stops_sessions_come_through),
       TEST(what_was_recorded_comes_back_from_the_file),
+      TEST(a_profile_does_not_change_while_threads_go_on_recording),
       TEST(level_zero_records_nothing_of_the_host),
       TEST(full_buffers_keep_the_oldest_or_the_newest_and_count_the_rest),
       TEST(programs_that_ran_are_in_the_capture_unless_nobody_wants_them),

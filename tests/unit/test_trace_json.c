@@ -83,8 +83,8 @@ static void a_small_capture_is_written_to_the_letter(void **state)
       "{\"ph\": \"M\", \"pid\": 701, \"name\": \"process_sort_index\", \"args\": {\"sort_index\": 701}}",
       "{\"ph\": \"M\", \"pid\": 701, \"tid\": 5, \"name\": \"thread_name\", \"args\": {\"name\": \"main\"}}",
       "{\"ph\": \"M\", \"pid\": 701, \"tid\": 5, \"name\": \"thread_sort_index\", \"args\": {\"sort_index\": 1}}",
-      "{\"ph\": \"X\", \"pid\": 701, \"tid\": 5, \"ts\": 1.5, \"dur\": 2.000001, \"name\": \"fwd\", "
-      "\"args\": {\"step_num\": \"3\"}}",
+      ("{\"ph\": \"X\", \"pid\": 701, \"tid\": 5, \"ts\": 1.5, \"dur\": 2.000001, \"name\": \"fwd\", "
+       "\"args\": {\"step_num\": \"3\"}}"),
       "{}"};
   const char *at = text;
   for (size_t i = 0; i < sizeof want / sizeof *want; i++) {

@@ -314,6 +314,39 @@ static void pairs_in_a_name_set_flags_and_read_as_stats(void **state)
 
 /* ---- stats */
 
+/* Events behind the ones that are looked at: the last records of a file are read with more care. */
+static void numbers_of_any_size_set_flags_and_are_picked(void **state)
+{
+  (void)state;
+  static const int64_t values[] = {0,         127, 128,        INT64_C(1) << 48, INT64_C(1) << 56,
+                                   INT64_MAX, -1,  -811193179, INT64_MIN};
+  enum { COUNT = sizeof values / sizeof *values, BEHIND = 8 };
+  xp_plane_writer *plane = xp_plane_writer_create(xp_str_c("p"), 0);
+  int64_t id = xp_plane_writer_event(plane, xp_str_c("e"), xp_str_c(""));
+  int64_t run = xp_plane_writer_stat(plane, xp_str_c("run_id")), flops = xp_plane_writer_stat(plane, xp_str_c("flops"));
+  xp_plane_writer_line(plane, 1, xp_str_c("l"), 0);
+  for (int64_t i = 0; i < COUNT + BEHIND; i++) {
+    xp_plane_writer_add(plane, id, i + 1, 1);
+    xp_plane_writer_int(plane, flops, values[i % COUNT]);
+    xp_plane_writer_int(plane, run, values[i % COUNT]);
+  }
+  xp_wire_writer space = {0};
+  assert_true(xp_plane_writer_finish(plane, &space));
+  xp_capture *capture = load_bytes(written(&space));
+  const xp_line *line = &capture->hosts[0].planes[0].lines[0];
+  xp_event_cursor cursor = xp_event_cursor_open(line);
+  static const xp_stat_picker picker = {.slot = {[XP_KEY_RUN_ID] = 1}};
+  for (size_t i = 0; i < COUNT; i++) {
+    assert_int_equal(line->meta[i] & ~(uint32_t)XP_EVENT_META_MASK, XP_EVENT_HAS_STATS | XP_EVENT_LINK);
+    xp_stat stat;
+    xp_stats_pick(&cursor, i, &picker, &stat, 1);
+    assert_int_equal(stat.type, XP_STAT_INT64);
+    assert_int_equal(stat.bits, (uint64_t)values[i]);
+  }
+  xp_capture_free(capture);
+  xp_wire_writer_free(&space);
+}
+
 static void assert_args(const char *name, const char *want_name, const char *const *want)
 {
   xp_plane_writer *plane = xp_plane_writer_create(xp_str_c("p"), 0);
@@ -491,6 +524,7 @@ int main(void)
       cmocka_unit_test(flags_tell_which_stats_an_event_has),
       cmocka_unit_test(a_root_level_of_zero_is_no_step),
       cmocka_unit_test(pairs_in_a_name_set_flags_and_read_as_stats),
+      cmocka_unit_test(numbers_of_any_size_set_flags_and_are_picked),
       cmocka_unit_test(names_are_split_by_the_rules_of_the_tracer),
       cmocka_unit_test(commas_inside_of_brackets_and_quotes_do_not_split),
       cmocka_unit_test(values_take_the_first_type_that_fits),
