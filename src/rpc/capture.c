@@ -46,7 +46,8 @@ static void tell(const asking *a, const char *text)
 
 static bool is_cancelled(const asking *a)
 {
-  return a->job->options->cancel != NULL && *a->job->options->cancel != 0;
+  const volatile int *cancel = a->job->options->cancel;
+  return cancel != NULL && __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0;
 }
 
 /* ---- one program */

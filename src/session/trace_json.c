@@ -1,8 +1,5 @@
 /* The planes of the host and of one family of devices; the process of a plane and the thread of a line have the numbers
  * that upstream gives them.  JSON goes through a stream into zlib, so no event is held in memory but for the columns.
- *
- * When there are too many events the earliest stay.  Their latest start is found first; of those that start just then,
- * as many stay as have room.
  */
 #define _GNU_SOURCE
 #include "session/trace_json.h"
@@ -13,89 +10,20 @@
 #include <zlib.h>
 
 #include "json/writer.h"
+#include "session/trace_choice.h"
 
 enum { HOST_PID = 701, FIRST_DEVICE_PID = 1 };
 
 typedef struct {
-  const xp_capture *capture;
-  const char *family; /* prefix of the planes of devices; NULL: there are none */
-  int64_t last_ps;    /* events that start later are left out */
-  uint64_t ties;      /* of those that start at it, so many stay */
+  xp_trace_choice choice;
   xp_json json;
 } writing;
 
-/* ---- which planes */
-
-static const char *device_family(const xp_capture *capture)
-{
-  static const char *const families[] = {"/device:GPU:", "/device:TPU:", "/device:CUSTOM:"};
-  for (size_t f = 0; f < 3; f++) {
-    for (size_t h = 0; h < capture->host_count; h++) {
-      for (size_t p = 0; p < capture->hosts[h].plane_count; p++) {
-        if (xp_str_starts(capture->hosts[h].planes[p].name, families[f])) {
-          return families[f];
-        }
-      }
-    }
-  }
-  return NULL;
-}
-
-static bool is_host(const xp_plane *plane)
-{
-  return xp_str_is(plane->name, "/host:CPU");
-}
-
-static bool is_shown(const writing *w, const xp_plane *plane)
-{
-  return is_host(plane) || (w->family != NULL && xp_str_starts(plane->name, w->family));
-}
-
-static bool is_line_shown(const xp_line *line)
-{
-  return !xp_str_is(line->name, "Async XLA Ops");
-}
-
-/* Events that only programs read (xplane_schema.cc, IsInternalEvent). */
-static bool is_event_shown(const xp_line *line, size_t i)
-{
-  static const char *const internal[] = {"MemoryAllocation",
-                                         "MemoryDeallocation",
-                                         "PrefetchProduce",
-                                         "PrefetchConsume",
-                                         "ParallelInterleaveProduce",
-                                         "ParallelInterleaveConsume",
-                                         "ParallelInterleaveInitializedInput",
-                                         "ParallelMapProduce",
-                                         "ParallelMapConsume",
-                                         "MapAndBatchProduce",
-                                         "MapAndBatchConsume",
-                                         "ParseExampleProduce",
-                                         "ParseExampleConsume"};
-  xp_str name = xp_event_name(line, i);
-  bool may_be = name.len > 14 && (name.ptr[0] == 'M' || name.ptr[0] == 'P');
-  for (size_t k = 0; may_be && k < sizeof internal / sizeof *internal; k++) {
-    if (xp_str_is(name, internal[k])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static void each_plane(writing *w, void (*visit)(writing *w, const xp_plane *plane, void *context), void *context)
-{
-  for (size_t h = 0; h < w->capture->host_count; h++) {
-    for (size_t p = 0; p < w->capture->hosts[h].plane_count; p++) {
-      if (is_shown(w, &w->capture->hosts[h].planes[p])) {
-        visit(w, &w->capture->hosts[h].planes[p], context);
-      }
-    }
-  }
-}
+/* ---- names of processes and threads */
 
 static int64_t pid_of(const xp_plane *plane)
 {
-  return is_host(plane) ? HOST_PID : FIRST_DEVICE_PID + plane->id;
+  return xp_trace_is_host(plane) ? HOST_PID : FIRST_DEVICE_PID + plane->id;
 }
 
 /* Ids of threads that are hashes are cut to 32 bits, as upstream does. */
@@ -103,78 +31,6 @@ static uint32_t tid_of(const xp_line *line)
 {
   return (uint32_t)line->id;
 }
-
-/* ---- the earliest events */
-
-static void count_events(writing *w, const xp_plane *plane, void *count)
-{
-  (void)w;
-  for (size_t k = 0; k < plane->line_count; k++) {
-    const xp_line *line = &plane->lines[k];
-    for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
-      *(uint64_t *)count += is_event_shown(line, i);
-    }
-  }
-}
-
-typedef struct {
-  int64_t *starts;
-  size_t count;
-} start_list;
-
-static void take_starts(writing *w, const xp_plane *plane, void *context)
-{
-  start_list *list = context;
-  (void)w;
-  for (size_t k = 0; k < plane->line_count; k++) {
-    const xp_line *line = &plane->lines[k];
-    for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
-      if (is_event_shown(line, i)) {
-        list->starts[list->count++] = line->start_ps[i];
-      }
-    }
-  }
-}
-
-static int by_value(const void *a, const void *b)
-{
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
-static bool limit_events(writing *w, uint64_t most)
-{
-  uint64_t count = 0;
-  each_plane(w, count_events, &count);
-  w->last_ps = INT64_MAX;
-  if (count <= most) {
-    return true;
-  }
-  start_list list = {.starts = malloc((size_t)count * sizeof *list.starts)};
-  if (list.starts == NULL) {
-    return false;
-  }
-  each_plane(w, take_starts, &list);
-  qsort(list.starts, list.count, sizeof *list.starts, by_value);
-  w->last_ps = list.starts[most - 1];
-  for (size_t i = (size_t)most; i > 0 && list.starts[i - 1] == w->last_ps; i--) {
-    w->ties++;
-  }
-  free(list.starts);
-  return true;
-}
-
-static bool is_kept(writing *w, int64_t start_ps)
-{
-  if (start_ps != w->last_ps || w->last_ps == INT64_MAX) {
-    return start_ps <= w->last_ps;
-  }
-  bool has_room = w->ties > 0;
-  w->ties -= has_room;
-  return has_room;
-}
-
-/* ---- names of processes and threads */
 
 static void put_meta(writing *w, const char *name, int64_t pid, const uint32_t *tid, const char *key, xp_str text,
                      int64_t number)
@@ -212,14 +68,14 @@ static void put_thread(writing *w, const xp_line *line)
     put_meta(w, "thread_name", pid, &tid, "name", name, 0);
   }
   put_meta(w, "thread_sort_index", pid, &tid, "sort_index", none,
-           is_host(line->plane) ? (int64_t)line->index + 1 : tid);
+           xp_trace_is_host(line->plane) ? (int64_t)line->index + 1 : tid);
 }
 
-static void put_process(writing *w, const xp_plane *plane, void *context)
+static void put_process(void *context, const xp_plane *plane)
 {
+  writing *w = context;
   int64_t pid = pid_of(plane);
   xp_str none = {0};
-  (void)context;
   put_meta(w, "process_name", pid, NULL, "name", plane->name, 0);
   put_meta(w, "process_sort_index", pid, NULL, "sort_index", none, pid);
   for (size_t i = 0; i < plane->line_count; i++) {
@@ -343,16 +199,16 @@ static void put_event(writing *w, const xp_line *line, xp_event_cursor *cursor, 
 static void put_line(writing *w, const xp_line *line)
 {
   xp_event_cursor cursor = xp_event_cursor_open(line);
-  for (size_t i = 0; is_line_shown(line) && i < line->count; i++) {
-    if (is_event_shown(line, i) && is_kept(w, line->start_ps[i])) {
+  for (size_t i = 0; xp_trace_shows_line(line) && i < line->count; i++) {
+    if (xp_trace_shows_event(line, i) && xp_trace_keeps(&w->choice, line->start_ps[i])) {
       put_event(w, line, &cursor, i);
     }
   }
 }
 
-static void put_events(writing *w, const xp_plane *plane, void *context)
+static void put_events(void *context, const xp_plane *plane)
 {
-  (void)context;
+  writing *w = context;
   for (size_t i = 0; i < plane->line_count; i++) {
     put_line(w, &plane->lines[i]);
   }
@@ -371,8 +227,8 @@ static void put_all(writing *w)
   xp_json_object_end(j);
   xp_json_key(j, "traceEvents");
   xp_json_array(j);
-  each_plane(w, put_process, NULL);
-  each_plane(w, put_events, NULL);
+  xp_trace_each_plane(&w->choice, put_process, w);
+  xp_trace_each_plane(&w->choice, put_events, w);
   xp_json_object_line(j);
   xp_json_object_end(j);
   xp_json_array_end(j);
@@ -405,8 +261,8 @@ static xp_status write_stream(writing *w, gzFile packed, xp_error *err)
 
 xp_status xp_trace_json_write(const xp_capture *capture, int fd, uint64_t most, xp_error *err)
 {
-  writing w = {.capture = capture, .family = device_family(capture)};
-  if (!limit_events(&w, most != 0 ? most : XP_TRACE_JSON_EVENTS)) {
+  writing w = {0};
+  if (!xp_trace_choose(&w.choice, capture, most != 0 ? most : XP_TRACE_JSON_EVENTS)) {
     return xp_fail(err, XP_ERR_MEMORY, "No memory for choosing the events of the trace.json.gz");
   }
   int copy = dup(fd);

@@ -363,7 +363,7 @@ static void a_client_that_goes_away_frees_the_session_at_once(void **state)
   fixture *f = *state;
   client first;
   pthread_t thread = start_client(&first, f->port, 60000);
-  first.cancel = 1;
+  __atomic_store_n(&first.cancel, 1, __ATOMIC_RELAXED);
   assert_true(session_becomes(false));
   pthread_join(thread, NULL);
   assert_int_equal(first.result.answer.end, XP_GRPC_END_CANCELLED);
@@ -607,9 +607,7 @@ static void a_child_has_neither_session_nor_server(void **state)
   if (child == 0) {
     bool has_none = !xp_session_is_running();
     xp_server_stop(f->server);
-    xp_profile *own;
-    bool starts = xp_session_start(NULL, NULL) == XP_OK && xp_session_stop(&own, NULL) == XP_OK;
-    _exit(has_none && starts ? 0 : 1);
+    _exit(has_none ? 0 : 1);
   }
   int status;
   waitpid(child, &status, 0);
