@@ -370,6 +370,25 @@ static void a_client_that_goes_away_frees_the_session_at_once(void **state)
   xp_wire_writer_free(&first.result.message);
 }
 
+/* The session is still being stopped when the second call comes. */
+static void a_call_straight_after_a_cancelled_one_is_not_refused(void **state)
+{
+  fixture *f = *state;
+  for (int i = 0; i < 10; i++) {
+    client first;
+    result second;
+    xp_profile_request request = profile_request(1);
+    pthread_t thread = start_client(&first, f->port, 60000);
+    nap_ms(20);
+    __atomic_store_n(&first.cancel, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    profile(f->port, &request, &second);
+    assert_status(&second, XP_GRPC_OK, "");
+    xp_wire_writer_free(&first.result.message);
+    xp_wire_writer_free(&second.message);
+  }
+}
+
 static void a_deadline_that_passes_frees_the_session(void **state)
 {
   fixture *f = *state;
@@ -634,6 +653,7 @@ int main(void)
       TEST(a_session_of_the_program_itself_makes_the_server_busy),
       TEST(the_program_cannot_start_or_stop_a_session_of_a_remote_client),
       TEST(a_client_that_goes_away_frees_the_session_at_once),
+      TEST(a_call_straight_after_a_cancelled_one_is_not_refused),
       TEST(a_deadline_that_passes_frees_the_session),
       TEST(terminate_ends_the_collecting_of_its_session_early),
       TEST(stopping_the_server_ends_a_call_and_frees_the_session),
