@@ -245,8 +245,9 @@ static void the_reply_holds_what_the_program_did_while_it_was_traced(void **stat
   assert_status(&r, XP_GRPC_OK, "");
   assert_false(is_empty_trace(&r));
   assert_int_equal(xp_capture_load_memory(xspace_of(&r), "reply", &load, &capture, &err), XP_OK);
-  assert_in_range(count_events(capture, "test_step"), 20, 101);
   assert_true(capture->has_session);
+  uint64_t most = (uint64_t)(capture->dur_ps / 1000000000) + 2; /* a step takes a millisecond and more; two are cut */
+  assert_in_range(count_events(capture, "test_step"), 20, most);
   assert_in_range(capture->dur_ps, INT64_C(100000000000), INT64_C(1000000000000));
   xp_capture_free(capture);
   xp_wire_writer_free(&r.message);
