@@ -17,11 +17,13 @@ The shared library is looked for in $XLAPROF_LIBRARY, in build/ beside this file
 prefix that this file is installed in, and where the system looks.  A program that has imported jax gets a
 jax.named_scope with every Trace, so that the name reaches what JAX traces inside of it.
 
-Threads: everything may be used from any thread; a Trace ends on the thread that began it.
+Threads: everything may be used from any thread; a Trace ends on the thread that began it, the innermost one first.  So a
+Trace must not hold an `await` or a `yield` if others can begin in between: its end would raise xlaprof.Error.
 """
 import ctypes
 import ctypes.util
 import functools
+import operator
 import os
 import pathlib
 import sys
@@ -157,7 +159,27 @@ def _check(status, error):
 
 
 def _text(value):
-    return None if value is None else os.fsencode(value)
+    """A path or name as bytes that end at their NUL."""
+    if value is None:
+        return None
+    text = os.fsencode(value)
+    if b"\0" in text:
+        raise ValueError(f"{value!r} has a NUL in it")
+    return text
+
+
+def _number(what, value, most):
+    """ctypes would cut a number that is too large without a word."""
+    number = operator.index(value)
+    if not 0 <= number <= most:
+        raise ValueError(f"{what} is {number}; it must be between 0 and {most}")
+    return number
+
+
+def _milliseconds(what, seconds):
+    if not 0 <= seconds < 2**31:
+        raise ValueError(f"{what} is {seconds}; it must be a number of seconds from 0 on, below 2**31")
+    return int(seconds * 1000)
 
 
 def _pairs(options):
@@ -174,8 +196,13 @@ _INT, _UINT, _DOUBLE, _BOOL, _STR, _STR_COPY = range(6)
 _keys = {}  # keys must live as long as the process: each is kept once
 
 
+def _utf8(text):
+    """What is no text, such as the name of a file in another encoding, gets a "?": it is no reason to stop a program."""
+    return text.encode(errors="replace")
+
+
 def _arg(key, value):
-    kept = _keys.setdefault(key, key.encode())
+    kept = _keys.setdefault(key, _utf8(key))
     if isinstance(value, bool):
         return _Arg(kept, _BOOL, 0, _Value(i=int(value)))
     if isinstance(value, int) and -2**63 <= value < 2**63:
@@ -184,7 +211,7 @@ def _arg(key, value):
         return _Arg(kept, _UINT, 0, _Value(u=value))
     if isinstance(value, float):
         return _Arg(kept, _DOUBLE, 0, _Value(d=value))
-    text = str(value).encode()[:65535]
+    text = _utf8(str(value))[:65535]
     return _Arg(kept, _STR_COPY, len(text), _Value(s=text))
 
 
@@ -205,7 +232,7 @@ class Trace:
         self._open = []  # a decorated function may call itself
 
     def _begin(self):
-        name = self.name.encode()
+        name = _utf8(self.name)
         args = [_arg(k, v) for k, v in self.kwargs.items()]
         return _lib.xp_trace_begin_copy(name, len(name), (_Arg * len(args))(*args), len(args))
 
@@ -245,8 +272,11 @@ class StepTrace(Trace):
     """A trace that marks one step.  Its end waits for the barrier (set_step_barrier), then closes the event."""
 
     def _begin(self):
-        name, kwargs = self.name.encode(), dict(self.kwargs)
-        trace_ = _lib.xp_step_begin_copy(name, len(name), int(kwargs.pop("step_num", 0)))
+        name, kwargs = _utf8(self.name), dict(self.kwargs)
+        number = int(kwargs.pop("step_num", 0))
+        if not -2**63 <= number < 2**63:
+            raise ValueError(f"step_num is {number}; it must fit into 64 bits")
+        trace_ = _lib.xp_step_begin_copy(name, len(name), number)
         for key, value in kwargs.items():
             _lib.xp_trace_add(trace_, _arg(key, value))
         return trace_
@@ -290,8 +320,13 @@ def start_trace(logdir, host_tracer_level=2, device_tracer_level=1, python_trace
                 keep_newest=False, buffer_limit_bytes=512 << 20, options=None):
     """Starts recording this process; stop_trace writes the capture below logdir."""
     error = _Error()
-    o = _SessionOptions(ctypes.sizeof(_SessionOptions), host_tracer_level, device_tracer_level, python_tracer_level,
-                        enable_hlo_proto, int(keep_newest), buffer_limit_bytes, b"an in-process session", 0,
+    if logdir is None:
+        raise TypeError("logdir is None: give a directory, for stop_trace writes the capture there")
+    levels = [_number(what, level, 2**32 - 1) for what, level in (("host_tracer_level", host_tracer_level),
+                                                                 ("device_tracer_level", device_tracer_level),
+                                                                 ("python_tracer_level", python_tracer_level))]
+    o = _SessionOptions(ctypes.sizeof(_SessionOptions), *levels, bool(enable_hlo_proto), bool(keep_newest),
+                        _number("buffer_limit_bytes", buffer_limit_bytes, 2**64 - 1), b"an in-process session", 0,
                         _text(logdir), _pairs(options))
     _check(_lib.xp_session_start(o, error), error)
 
@@ -311,7 +346,8 @@ class Server:
     def __init__(self, port=0, address=None, port_file=None):
         error, handle = _Error(), ctypes.c_void_p()
         self._handle = None
-        o = _ServerOptions(ctypes.sizeof(_ServerOptions), _text(address), port, _text(port_file), 0)
+        o = _ServerOptions(ctypes.sizeof(_ServerOptions), _text(address), _number("port", port, 65535),
+                           _text(port_file), 0)
         _check(_lib.xp_server_start(o, ctypes.byref(handle), error), error)
         self._handle = handle
         self.port = _lib.xp_server_port(handle)
@@ -343,20 +379,55 @@ def trace(service_addr, logdir, duration_ms=1000, num_tracing_attempts=3, host_t
           delay_ms=0, timeout_s=120, interval_s=5, session_id=None, save_on_server=False, options=None, tell=None):
     """Captures the programs at "HOST:PORT[,HOST:PORT..]" and returns the paths of their captures.
 
-    Asks again every interval_s until timeout_s is over; tell(text) hears why.  Blocks, without the GIL.
+    Asks again every interval_s until timeout_s is over; tell(text) hears why, on a thread of its own.  Blocks, without
+    the GIL; Ctrl-C and other exceptions of signal handlers give the capture up.
     """
-    targets = [t.encode() for t in service_addr.split(",")]
-    error, results = _Error(), ctypes.POINTER(_CaptureResult)()
-    told = _TELL(lambda _context, text: tell(text.decode(errors="replace")) if tell else None)
-    o = _CaptureOptions(ctypes.sizeof(_CaptureOptions), duration_ms, host_tracer_level, device_tracer_level, -1,
-                        num_tracing_attempts, delay_ms, int(interval_s * 1000), int(timeout_s * 1000), save_on_server,
-                        _text(session_id), _pairs(options), told, None, None)
-    status = _lib.xp_capture_run((ctypes.c_char_p * len(targets))(*targets), len(targets), _text(logdir), o,
-                                 ctypes.byref(results), error)
-    paths = [os.fsdecode(results[i].path) for i in range(len(targets)) if results and results[i].path]
-    _lib.xp_capture_results_free(results, len(targets))
-    _check(status, error)
-    return paths
+    targets = [_text(t) for t in service_addr.split(",")]
+    run = _CaptureRun(targets, _text(logdir), tell, _CaptureOptions(
+        ctypes.sizeof(_CaptureOptions), _number("duration_ms", duration_ms, 2**64 - 1),
+        _number("host_tracer_level", host_tracer_level, 2**32 - 1),
+        _number("device_tracer_level", device_tracer_level, 2**32 - 1), -1,
+        _number("num_tracing_attempts", num_tracing_attempts, 2**32 - 1), _number("delay_ms", delay_ms, 2**64 - 1),
+        _milliseconds("interval_s", interval_s), _milliseconds("timeout_s", timeout_s), save_on_server,
+        _text(session_id), _pairs(options)))
+    thread = threading.Thread(target=run, name="xlaprof.trace")
+    thread.start()
+    try:
+        thread.join()
+    finally:
+        run.cancel.value = 1  # of no effect if it is over
+        thread.join()
+    if run.failure is not None:
+        raise run.failure
+    _check(run.status, run.error)
+    return run.paths
+
+
+class _CaptureRun:  # pylint: disable=too-few-public-methods,too-many-instance-attributes
+    """A call of xp_capture_run, for a thread: the main thread must be free to run Python's signal handlers."""
+
+    def __init__(self, targets, logdir, tell, options):
+        self.targets, self.logdir, self.options = targets, logdir, options
+        self.tell, self.failure, self.cancel = tell, None, ctypes.c_int(0)
+        self.status, self.error, self.paths = None, _Error(), []
+        self.options.tell = self.told = _TELL(self.hear)
+        self.options.cancel = ctypes.pointer(self.cancel)
+
+    def hear(self, _context, text):
+        """Exceptions cannot pass through C: the first one gives the capture up and waits for its end."""
+        try:
+            if self.tell:
+                self.tell(text.decode(errors="replace"))
+        except BaseException as failure:  # pylint: disable=broad-except
+            self.failure = self.failure or failure
+            self.cancel.value = 1
+
+    def __call__(self):
+        count, results = len(self.targets), ctypes.POINTER(_CaptureResult)()
+        self.status = _lib.xp_capture_run((ctypes.c_char_p * count)(*self.targets), count, self.logdir, self.options,
+                                          ctypes.byref(results), self.error)
+        self.paths = [os.fsdecode(results[i].path) for i in range(count) if results and results[i].path]
+        _lib.xp_capture_results_free(results, count)
 
 
 def metrics_report():

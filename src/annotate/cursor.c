@@ -8,6 +8,7 @@
  *
  * A name that was copied lies in its slot.  The cursor gives equal names one address, that of the first it meets.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "annotate/recording.h"
@@ -46,7 +47,8 @@ struct xp_recorded_cursor {
   size_t stray_count;
   added *added;
   size_t added_count;
-  xp_arg *args; /* of one event that has added ones */
+  xp_arg *args;  /* of one event that has added ones */
+  char lost[32]; /* how many of them are missing, when only a part of that is known */
 
   walk walk;
   place last;          /* of the ordered events so far */
@@ -238,10 +240,12 @@ static xp_str read_name(xp_recorded_cursor *cursor, const xp_slot *slot)
   return name.len > 0 ? name : xp_str_c("(no name)");
 }
 
-/* Appends the arguments that were added to an event. */
-static size_t append_added(xp_recorded_cursor *cursor, uint32_t serial, size_t count)
+/* Appends the arguments that were added to an event.  Returns how many of them had to leave their chunk; the last ones
+ * stay longest, so they know. */
+static uint64_t append_added(xp_recorded_cursor *cursor, uint32_t serial, size_t *count)
 {
   size_t low = 0, high = cursor->added_count;
+  uint64_t found = 0, written = 0;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (cursor->added[middle].serial < serial) {
@@ -250,10 +254,21 @@ static size_t append_added(xp_recorded_cursor *cursor, uint32_t serial, size_t c
       high = middle;
     }
   }
-  for (; low < cursor->added_count && cursor->added[low].serial == serial; low++) {
-    cursor->args[count++] = cursor->added[low].slot->args[0];
+  for (; low < cursor->added_count && cursor->added[low].serial == serial; low++, found++) {
+    cursor->args[(*count)++] = cursor->added[low].slot->args[0];
+    written = cursor->added[low].slot->start;
   }
-  return count;
+  return written > found ? written - found : 0;
+}
+
+/* A number, or a text if there may be more. */
+static xp_arg lost_arg(xp_recorded_cursor *cursor, uint64_t lost, bool may_be_more)
+{
+  if (!may_be_more) {
+    return xp_arg_uint("args_dropped", lost);
+  }
+  int len = snprintf(cursor->lost, sizeof cursor->lost, "%llu or more", (unsigned long long)lost);
+  return xp_arg_str_copy("args_dropped", cursor->lost, (size_t)len);
 }
 
 static void read_args(xp_recorded_cursor *cursor, const xp_slot *slot, xp_recorded_event *event)
@@ -261,16 +276,21 @@ static void read_args(xp_recorded_cursor *cursor, const xp_slot *slot, xp_record
   event->args = slot->args;
   event->arg_count = xp_slot_arg_count(slot);
   uint64_t lost = xp_slot_lost(slot);
-  if (!(slot->head & XP_SLOT_HAS_ADDED) && lost == 0) {
+  bool has_added = slot->head & XP_SLOT_HAS_ADDED;
+  if (!has_added && lost == 0) {
     return;
   }
+  bool may_be_more = lost == XP_SLOT_LOST_MAX / XP_SLOT_LOST_ONE;
   size_t count = event->arg_count;
   memcpy(cursor->args, slot->args, count * sizeof *slot->args);
-  if (slot->head & XP_SLOT_HAS_ADDED) {
-    count = append_added(cursor, xp_slot_serial(slot), count);
+  if (has_added) {
+    lost += append_added(cursor, xp_slot_serial(slot), &count);
+    bool is_any_here = count > event->arg_count;
+    lost += !is_any_here;
+    may_be_more = may_be_more || !is_any_here;
   }
   if (lost > 0) {
-    cursor->args[count++] = xp_arg_uint("args_dropped", lost);
+    cursor->args[count++] = lost_arg(cursor, lost, may_be_more);
   }
   event->args = cursor->args;
   event->arg_count = count;

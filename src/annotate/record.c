@@ -209,7 +209,7 @@ xp_slot *xp_record_event_slow(xp_tracer *self, const xp_record_what *what)
   return slot;
 }
 
-void xp_record_added(xp_tracer *self, const xp_entry *entry, const xp_arg *arg)
+void xp_record_added(xp_tracer *self, xp_entry *entry, const xp_arg *arg)
 {
   if (!xp_record_is_here(self, entry->slot, entry->generation)) {
     return; /* the event was dropped, and counted */
@@ -220,6 +220,8 @@ void xp_record_added(xp_tracer *self, const xp_entry *entry, const xp_arg *arg)
   if (slot != NULL) {
     slot->head = xp_slot_head(XP_SLOT_ADDED, 1, bytes + texts, (uint32_t)entry->tag);
     put_args(slot->args, arg, 1, (char *)slot + bytes, texts);
+    entry->added = entry->slot->head & XP_SLOT_HAS_ADDED ? entry->added + 1 : 1;
+    slot->start = entry->added;
     entry->slot->head |= XP_SLOT_HAS_ADDED;
   } else {
     xp_slot_add_lost(entry->slot, 1);

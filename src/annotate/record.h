@@ -50,7 +50,7 @@ static inline xp_slot *xp_record_event(xp_tracer *self, const char *name, uint32
 }
 
 /* Adds an argument to the event of an open trace of the thread. */
-void xp_record_added(xp_tracer *self, const xp_entry *entry, const xp_arg *arg);
+void xp_record_added(xp_tracer *self, xp_entry *entry, const xp_arg *arg);
 
 /* True if a slot of this thread is still what it was when it had this generation. */
 bool xp_record_is_here(const xp_tracer *self, const void *slot, uint64_t generation);

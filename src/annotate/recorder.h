@@ -43,7 +43,8 @@ xp_status xp_recorder_stop(xp_recording **recording, xp_error *err);
 void xp_recording_free(xp_recording *recording);
 
 /* An event as it was recorded.  Names and static texts keep their address from event to event of a thread; texts of two
- * addresses may be equal.  The argument args_dropped says how many found no room. */
+ * addresses may be equal.  The argument args_dropped says how many found no room or had to leave it: a number, or the
+ * text "31 or more". */
 typedef struct {
   xp_str name;      /* good until the recording is freed */
   int64_t start_ps; /* since the recording's start, >= 0 */

@@ -1,7 +1,8 @@
 /* How an event lies in a chunk: four words, then its arguments, then the texts that were copied for them.
  *
  * A slot is written when the event begins, with its end 0, and gets its end when that is known.  An argument that is
- * added later has a slot of its own, which names the event by its serial.
+ * added later has a slot of its own, which names the event by its serial; instead of a start it has its number among
+ * the event's added ones, from 1, so that a reader sees which of them had to leave.
  */
 #ifndef XP_ANNOTATE_SLOT_H
 #define XP_ANNOTATE_SLOT_H

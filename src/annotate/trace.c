@@ -350,7 +350,7 @@ void xp_trace_add(xp_trace trace, xp_arg arg)
       trace.depth > self->depth || !xp_tracer_enter(self)) {
     return;
   }
-  const xp_entry *entry = &self->stack[trace.depth];
+  xp_entry *entry = &self->stack[trace.depth];
   if ((uint32_t)entry->tag == trace.serial) {
     xp_record_added(self, entry, &arg);
   }

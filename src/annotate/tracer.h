@@ -40,7 +40,7 @@ typedef struct {
   uint64_t tag;     /* serial in the low half, flags in the high one: one word, so that one comparison checks both */
   uint64_t numbers; /* the scope's number in its parent in the low half; how many it opened inside in the high one */
   uint32_t len;     /* of a copied name */
-  uint32_t unused;
+  uint32_t added;   /* arguments that xp_trace_add wrote for the event, if its slot says that there are any */
   int64_t step_number;
   xp_slot *slot;       /* where its event is, if */
   uint64_t generation; /* is that of the chunk; else there is none */

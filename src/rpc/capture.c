@@ -97,7 +97,8 @@ static void *ask(void *context)
   asking *a = context;
   while (ask_round(a) && wait_for_next_round(a)) {
   }
-  if (is_cancelled(a) && a->result->outcome != XP_CAPTURE_SAVED) {
+  bool is_saved = a->result->outcome == XP_CAPTURE_SAVED || a->result->outcome == XP_CAPTURE_SAVED_THERE;
+  if (is_cancelled(a) && !is_saved) {
     a->result->outcome = XP_CAPTURE_CANCELLED;
     xp_capture_result_say(a->result, "%s: given up", a->result->target);
   }

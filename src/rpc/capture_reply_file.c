@@ -1,5 +1,5 @@
-/* Bytes go from the connection into a temporary file as they come.  A part ends where the next one begins, so a file
- * gets its name when the next begins or the reply ends: never before all its bytes are there.
+/* Bytes go from the connection into temporary files as they come, one for each part of the reply.  All get their names
+ * when the reply has ended well, so a reply that breaks off leaves nothing, and asking again finds the names free.
  *
  * Servers with a runtime of their own (libtpu) may send their results as tool_data, the capture among them under the
  * name "xplane.pb" (xla/tsl/profiler/rpc/client/save_profile.cc).
@@ -7,6 +7,10 @@
 #include "rpc/capture_reply_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_PARTS = 256 }; /* upstream has a dozen tools */
 
 static bool fail(xp_reply_file *f, xp_status status)
 {
@@ -14,39 +18,56 @@ static bool fail(xp_reply_file *f, xp_status status)
   return false;
 }
 
-/* Gives the open file its name. */
+static xp_reply_part *open_one(xp_reply_file *f)
+{
+  return f->is_open ? &f->parts[f->part_count - 1] : NULL;
+}
+
+static bool is_capture(const xp_reply_part *part)
+{
+  return part != NULL && strcmp(part->suffix, ".xplane.pb") == 0;
+}
+
 static bool close_part(xp_reply_file *f)
 {
-  char path[XP_PATH_ROOM];
-  if (!f->is_open) {
-    return true;
-  }
+  xp_reply_part *part = open_one(f);
   f->is_open = false;
-  xp_status status = xp_new_file_publish(&f->file, f->host, f->suffix, path, &f->err);
-  if (status != XP_OK) {
-    return fail(f, status);
+  xp_status status = part != NULL ? xp_new_file_close(&part->file, &f->err) : XP_OK;
+  return status == XP_OK || fail(f, status);
+}
+
+static xp_reply_part *add_part(xp_reply_file *f)
+{
+  if (f->part_count == MOST_PARTS) {
+    fail(f, xp_fail(&f->err, XP_ERR_FORMAT, "it has more than %d parts", MOST_PARTS));
+    return NULL;
   }
-  if (strcmp(f->suffix, ".xplane.pb") == 0) {
-    snprintf(f->path, sizeof f->path, "%s", path);
-    f->has_capture = true;
+  xp_reply_part *parts = realloc(f->parts, (f->part_count + 1) * sizeof *parts);
+  if (parts == NULL) {
+    fail(f, xp_fail(&f->err, XP_ERR_MEMORY, "No memory for the reply"));
+    return NULL;
   }
-  return true;
+  f->parts = parts;
+  return &parts[f->part_count];
 }
 
 static bool open_part(xp_reply_file *f, const char *suffix)
 {
-  if (!close_part(f)) {
+  xp_reply_part *part = close_part(f) ? add_part(f) : NULL;
+  if (part == NULL) {
     return false;
   }
-  snprintf(f->suffix, sizeof f->suffix, "%s", suffix);
-  xp_status status = xp_new_file_open(f->job->directory, &f->file, &f->err);
+  snprintf(part->suffix, sizeof part->suffix, "%s", suffix);
+  part->path[0] = '\0';
+  xp_status status = xp_new_file_open(f->job->directory, &part->file, &f->err);
   f->is_open = status == XP_OK;
+  f->part_count += f->is_open;
   return f->is_open || fail(f, status);
 }
 
 static bool write_part(xp_reply_file *f, xp_str piece)
 {
-  xp_status status = xp_new_file_write(&f->file, piece.ptr, piece.len, &f->err);
+  xp_status status = xp_new_file_write(&open_one(f)->file, piece.ptr, piece.len, &f->err);
   return status == XP_OK || fail(f, status);
 }
 
@@ -59,7 +80,7 @@ static bool begin_capture(void *context, uint64_t bytes)
   if (bytes == 0) {
     return true;
   }
-  return (f->is_open && strcmp(f->suffix, ".xplane.pb") == 0) || open_part(f, ".xplane.pb");
+  return is_capture(open_one(f)) || open_part(f, ".xplane.pb");
 }
 
 static bool add_capture(void *context, xp_str piece)
@@ -89,7 +110,7 @@ static bool add_tool(void *context, xp_str piece)
   if (!f->is_open) {
     return true;
   }
-  f->capture_bytes += strcmp(f->suffix, ".xplane.pb") == 0 ? piece.len : 0;
+  f->capture_bytes += is_capture(open_one(f)) ? piece.len : 0;
   return write_part(f, piece);
 }
 
@@ -97,7 +118,7 @@ static bool add_tool(void *context, xp_str piece)
 
 void xp_reply_file_init(xp_reply_file *f, xp_capture_job *job, const char *host)
 {
-  *f = (xp_reply_file){.job = job, .host = host, .file = {.fd = -1}};
+  *f = (xp_reply_file){.job = job, .host = host};
   f->sink = (xp_profile_reply_sink){begin_capture, add_capture, begin_tool, add_tool, f};
 }
 
@@ -116,10 +137,43 @@ bool xp_reply_file_sink(void *context, uint64_t total, xp_str bytes)
   return f->status == XP_OK;
 }
 
+/* Takes away what there is, under whatever name. */
+static void remove_parts(xp_reply_file *f)
+{
+  for (size_t i = 0; i < f->part_count; i++) {
+    xp_new_file_discard(&f->parts[i].file);
+    if (f->parts[i].path[0] != '\0') {
+      unlink(f->parts[i].path);
+    }
+  }
+}
+
 void xp_reply_file_discard(xp_reply_file *f)
 {
-  xp_new_file_discard(&f->file);
+  remove_parts(f);
+  free(f->parts);
+  f->parts = NULL;
+  f->part_count = 0;
   f->is_open = false;
+}
+
+/* Gives all parts their names. */
+static xp_status publish(xp_reply_file *f)
+{
+  xp_status status = XP_OK;
+  for (size_t i = 0; i < f->part_count && status == XP_OK; i++) {
+    xp_reply_part *part = &f->parts[i];
+    char path[XP_PATH_ROOM];
+    status = xp_new_file_publish(&part->file, f->host, part->suffix, path, &f->err);
+    if (status == XP_OK) {
+      memcpy(part->path, path, sizeof path);
+    }
+    if (status == XP_OK && is_capture(part)) {
+      memcpy(f->path, path, sizeof path);
+      f->has_capture = true;
+    }
+  }
+  return status;
 }
 
 xp_status xp_reply_file_finish(xp_reply_file *f, xp_error *err)
@@ -127,8 +181,11 @@ xp_status xp_reply_file_finish(xp_reply_file *f, xp_error *err)
   if (f->status == XP_OK && f->reply.sink != NULL) {
     f->status = xp_profile_reply_end(&f->reply, &f->err);
   }
+  if (f->status == XP_OK && close_part(f)) {
+    f->status = publish(f);
+  }
   if (f->status == XP_OK) {
-    close_part(f);
+    f->part_count = 0; /* they stay */
   }
   xp_reply_file_discard(f);
   if (f->status != XP_OK && err != NULL) {

@@ -184,6 +184,7 @@ xp_status xp_new_file_open(const char *directory, xp_new_file *file, xp_error *e
 {
   static atomic_uint number;
   file->fd = -1;
+  file->temporary[0] = '\0';
   if (snprintf(file->directory, sizeof file->directory, "%s", directory) >= XP_PATH_ROOM - 256) {
     return xp_fail(err, XP_ERR_USAGE, "The path %.100s.. is too long", directory);
   }
@@ -193,7 +194,12 @@ xp_status xp_new_file_open(const char *directory, xp_new_file *file, xp_error *e
              atomic_fetch_add(&number, 1));
     file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   }
-  return file->fd < 0 ? fail_io(err, "Cannot write", file->temporary) : XP_OK;
+  if (file->fd < 0) {
+    xp_status status = fail_io(err, "Cannot write", file->temporary);
+    file->temporary[0] = '\0';
+    return status;
+  }
+  return XP_OK;
 }
 
 xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, xp_error *err)
@@ -213,21 +219,35 @@ xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, 
   return XP_OK;
 }
 
+xp_status xp_new_file_close(xp_new_file *file, xp_error *err)
+{
+  if (file->fd < 0) {
+    return XP_OK;
+  }
+  int closed = close(file->fd); /* some file systems tell here that the disk is full */
+  file->fd = -1;
+  return closed == 0 ? XP_OK : fail_io(err, "Cannot write the capture into", file->directory);
+}
+
 void xp_new_file_discard(xp_new_file *file)
 {
-  if (file->fd >= 0) {
-    close(file->fd);
+  xp_new_file_close(file, NULL);
+  if (file->temporary[0] != '\0') {
     unlink(file->temporary);
-    file->fd = -1;
+    file->temporary[0] = '\0';
   }
 }
 
+/* Cut at 200 bytes, but not inside a character of UTF-8. */
 static void clean_stem(const char *stem, char clean[256])
 {
   size_t len = 0;
   for (; stem[len] != '\0' && len < 200; len++) {
     unsigned char c = (unsigned char)stem[len];
     clean[len] = c == '/' || c == ':' || c < 0x20 || c == 0x7f ? '_' : (char)c;
+  }
+  for (int i = 0; i < 3 && len > 0 && (stem[len] & 0xc0) == 0x80; i++) {
+    len--;
   }
   clean[len] = '\0';
   if (len == 0 || clean[0] == '.') { /* files of that kind are hidden */
@@ -284,10 +304,10 @@ xp_status xp_new_file_publish(xp_new_file *file, const char *stem, const char *s
 {
   char clean[256], name[XP_PATH_ROOM];
   clean_stem(stem, clean);
-  int closed = close(file->fd); /* some file systems tell here that the disk is full */
-  file->fd = -1;
-  xp_status status = closed == 0 ? take_name(file, clean, suffix, path != NULL ? path : name, err)
-                                 : fail_io(err, "Cannot write the capture into", file->directory);
-  unlink(file->temporary);
+  xp_status status = xp_new_file_close(file, err);
+  if (status == XP_OK) {
+    status = take_name(file, clean, suffix, path != NULL ? path : name, err);
+  }
+  xp_new_file_discard(file);
   return status;
 }

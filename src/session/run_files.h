@@ -29,13 +29,16 @@ xp_status xp_logdir_run_make(const char *logdir, const char *run, char path[XP_P
 typedef struct {
   int fd; /* -1: not open */
   char directory[XP_PATH_ROOM];
-  char temporary[XP_PATH_ROOM + 64];
+  char temporary[XP_PATH_ROOM + 64]; /* empty: there is none */
 } xp_new_file;
 
 xp_status xp_new_file_open(const char *directory, xp_new_file *file, xp_error *err);
 
 /* Appends; XP_ERR_IO says what the system said. */
 xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, xp_error *err);
+
+/* Ends the writing; the file keeps its temporary name. */
+xp_status xp_new_file_close(xp_new_file *file, xp_error *err);
 
 /* Gives the file its name, stem and suffix ("host", ".xplane.pb"), and closes it; _2, _3 .. goes behind the stem if the
  * name is taken.  '/', ':' and control characters of the stem become '_'.  path (may be NULL) gets the whole path.

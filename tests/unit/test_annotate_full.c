@@ -172,6 +172,69 @@ static void an_argument_that_finds_no_room_is_counted_at_its_event(void **state)
   xp_recording_free(recording);
 }
 
+/* A step that stays open while its thread's chunks are taken again, with five arguments that were added first. */
+static xp_recorded_event read_step_with_added(xp_recording *recording, xp_recorded_cursor **cursor)
+{
+  xp_recorded_event event;
+  *cursor = xp_recorded_cursor_open(recording, 0);
+  assert_true(xp_recorded_cursor_next(*cursor, &event));
+  assert_str(event.name, "step");
+  return event;
+}
+
+static void added_arguments_that_had_to_leave_are_counted_at_their_event(void **state)
+{
+  (void)state;
+  for (int has_late = 0; has_late < 2; has_late++) {
+    start(1, true, (uint64_t)2 * CHUNK);
+    xp_trace step = xp_step_begin("step", 1);
+    for (int i = 0; i < 5; i++) {
+      xp_trace_add(step, XP_INT("early", i));
+    }
+    record_numbered(0, EVENTS);
+    if (has_late) {
+      xp_trace_add(step, XP_INT("late", 7));
+    }
+    end(step);
+    xp_recording *recording = stop();
+    xp_recorded_cursor *cursor;
+    xp_recorded_event event = read_step_with_added(recording, &cursor);
+    assert_int_equal(event.arg_count, 3 + has_late); /* _r, step_num */
+    const xp_arg *dropped = &event.args[event.arg_count - 1];
+    assert_string_equal(dropped->key, "args_dropped");
+    if (has_late) {
+      assert_int_equal(event.args[2].value.i, 7);
+      assert_int_equal(dropped->value.u, 5);
+    } else { /* nothing is left that knows the number */
+      assert_str(xp_str_from(dropped->value.s, dropped->len), "1 or more");
+    }
+    xp_recorded_cursor_close(cursor);
+    xp_recording_free(recording);
+  }
+}
+
+static void more_lost_arguments_than_can_be_counted_are_told_as_such(void **state)
+{
+  (void)state;
+  xp_arg many[200];
+  for (int i = 0; i < 200; i++) {
+    many[i] = XP_INT("number", i);
+  }
+  start(1, false, CHUNK);
+  end(xp_trace_begin_args("t", many, 127 + 30));
+  end(xp_trace_begin_args("t", many, 127 + 31));
+  xp_recording *recording = stop();
+  xp_recorded_cursor *cursor = xp_recorded_cursor_open(recording, 0);
+  xp_recorded_event event;
+  assert_true(xp_recorded_cursor_next(cursor, &event));
+  assert_int_equal(event.args[127].type, XP_ARG_UINT);
+  assert_int_equal(event.args[127].value.u, 30);
+  assert_true(xp_recorded_cursor_next(cursor, &event));
+  assert_str(xp_str_from(event.args[127].value.s, event.args[127].len), "31 or more");
+  xp_recorded_cursor_close(cursor);
+  xp_recording_free(recording);
+}
+
 enum { THREADS = 4 };
 
 static void *record_many(void *context)
@@ -229,6 +292,8 @@ int main(void)
       cmocka_unit_test(more_open_traces_than_a_chunk_holds_leave_the_count_exact),
       cmocka_unit_test(without_memory_all_are_dropped_and_counted),
       cmocka_unit_test(an_argument_that_finds_no_room_is_counted_at_its_event),
+      cmocka_unit_test(added_arguments_that_had_to_leave_are_counted_at_their_event),
+      cmocka_unit_test(more_lost_arguments_than_can_be_counted_are_told_as_such),
       cmocka_unit_test(drops_are_exact_for_each_of_several_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

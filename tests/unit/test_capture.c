@@ -335,6 +335,39 @@ static void a_damaged_reply_leaves_no_file(void **state)
   xp_wire_writer_free(&reply);
 }
 
+/* What came whole before the damage has no use either, and would stand beside the next answer's. */
+static void a_reply_that_is_damaged_late_leaves_none_of_its_parts(void **state)
+{
+  fixture *f = *state;
+  xp_wire_writer reply = {0};
+  xp_capture_options options = quick_options();
+  put_tool(&reply, "xplane.pb", "the capture");
+  put_tool(&reply, "overview_page.json", "{}");
+  xp_wire_put_varint(&reply, 7, 0);
+  reply.len--; /* the last value is cut off */
+  f->answers[0].message = &reply;
+  xp_capture_result *r = capture(f, &options, XP_CAPTURE_SERVER_ERROR);
+  assert_int_equal(files_in(f), -1);
+  xp_capture_results_free(r, 1);
+  xp_wire_writer_free(&reply);
+}
+
+static void a_reply_cannot_fill_the_directory_with_files(void **state)
+{
+  fixture *f = *state;
+  xp_wire_writer reply = {0};
+  xp_capture_options options = quick_options();
+  for (int i = 0; i < 1000; i++) {
+    put_tool(&reply, "tool", "x");
+  }
+  f->answers[0].message = &reply;
+  xp_capture_result *r = capture(f, &options, XP_CAPTURE_SERVER_ERROR);
+  assert_contains(r->message, "damaged: it has more than 256 parts");
+  assert_int_equal(files_in(f), -1);
+  xp_capture_results_free(r, 1);
+  xp_wire_writer_free(&reply);
+}
+
 static void nobody_listens_is_told_and_asked_again(void **state)
 {
   fixture *f = *state;
@@ -513,6 +546,8 @@ int main(void)
       TEST(an_error_that_time_does_not_cure_is_not_asked_again),
       TEST(a_grpc_server_without_the_service_is_no_profiler),
       TEST(a_damaged_reply_leaves_no_file),
+      TEST(a_reply_that_is_damaged_late_leaves_none_of_its_parts),
+      TEST(a_reply_cannot_fill_the_directory_with_files),
       TEST(nobody_listens_is_told_and_asked_again),
       TEST(a_directory_that_cannot_be_written_is_told_before_anybody_is_asked),
       TEST(the_request_says_what_the_options_say),

@@ -286,6 +286,19 @@ static void hosts_whose_names_become_equal_do_not_collide(void **state)
   assert_file(below("h_1_2.xplane.pb"), "h_1");
 }
 
+static void a_long_name_is_not_cut_inside_a_character(void **state)
+{
+  (void)state;
+  char name[256], path[XP_PATH_ROOM];
+  memset(name, 'x', sizeof name);
+  snprintf(name + 198, sizeof name - 198, "%s", "\xe2\x82\xac\xe2\x82\xac"); /* the euro sign, bytes 198 to 200 */
+  assert_int_equal(put_file(folder, name, "a", path, NULL), XP_OK);
+  assert_int_equal(strlen(strrchr(path, '/') + 1), 208); /* 198, and .xplane.pb */
+  snprintf(name + 197, sizeof name - 197, "%s", "\xe2\x82\xac\xe2\x82\xac");
+  assert_int_equal(put_file(folder, name, "b", path, NULL), XP_OK);
+  assert_int_equal(strlen(strrchr(path, '/') + 1), 210);
+}
+
 static void odd_names_of_hosts_become_names_of_files(void **state)
 {
   (void)state;
@@ -499,6 +512,7 @@ int main(void)
       TEST(what_exists_is_not_overwritten),
       TEST(a_link_to_nowhere_is_not_overwritten),
       TEST(hosts_whose_names_become_equal_do_not_collide),
+      TEST(a_long_name_is_not_cut_inside_a_character),
       TEST(odd_names_of_hosts_become_names_of_files),
       TEST(a_discarded_file_leaves_nothing),
       TEST(a_directory_that_is_not_there_is_told),
