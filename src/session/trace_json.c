@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "session/trace_json.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -236,6 +237,20 @@ static void put_all(writing *w)
   xp_json_finish(j);
 }
 
+/* The program may have set a locale with a decimal comma; readers want a point.  False if memory is out. */
+static bool put_all_with_point(writing *w)
+{
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (plain == (locale_t)0) {
+    return false;
+  }
+  locale_t callers = uselocale(plain);
+  put_all(w);
+  uselocale(callers);
+  freelocale(plain);
+  return true;
+}
+
 /* ---- gzip behind a stream */
 
 static ssize_t write_packed(void *cookie, const char *bytes, size_t count)
@@ -252,8 +267,7 @@ static xp_status write_stream(writing *w, gzFile packed, xp_error *err)
   }
   setvbuf(out, NULL, _IOFBF, 64 << 10);
   xp_json_begin(&w->json, out);
-  put_all(w);
-  bool failed = ferror(out) != 0;
+  bool failed = !put_all_with_point(w) || ferror(out) != 0;
   failed |= fclose(out) != 0;
   failed |= gzclose(packed) != Z_OK;
   return failed ? xp_fail(err, XP_ERR_IO, "Cannot write the trace.json.gz: is the disk full?") : XP_OK;

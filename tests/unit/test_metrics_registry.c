@@ -7,12 +7,13 @@
 #include "testing.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "decimal_comma.h"
 
 enum { THREADS = 4 };
 #define SECOND INT64_C(1000000000)
@@ -244,33 +245,14 @@ static void a_clear_hides_what_was_and_handles_go_on(void **state)
                 "20%=7.00; 50%=7.00; 80%=7.00; 90%=7.00; 95%=7.00; 99%=7.00\n");
 }
 
-/* Makes a locale with a decimal comma and switches to it; false if the machine has nothing to make it from. */
-static bool set_decimal_comma(char *folder)
-{
-  char command[256];
-  assert_non_null(mkdtemp(folder));
-  snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", folder);
-  bool is_made = system(command) == 0;
-  setenv("LOCPATH", folder, 1);
-  return is_made && setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
-}
-
 static void the_decimal_point_stays_whatever_the_locale(void **state)
 {
   (void)state;
-  char folder[] = "/tmp/xlaprof-locale-XXXXXX", command[64], comma[8];
-  bool is_set = set_decimal_comma(folder);
-  snprintf(comma, sizeof comma, "%.1f", 1.5);
+  bool is_set = set_decimal_comma();
   if (is_set) {
     assert_amount(XP_METRIC_VALUE, 1.5, "1.50");
   }
-  setlocale(LC_NUMERIC, "C");
-  snprintf(command, sizeof command, "rm -r %s", folder);
-  assert_int_equal(system(command), 0);
-  if (!is_set) {
-    skip();
-  }
-  assert_string_equal(comma, "1,5"); /* the test was one */
+  end_decimal_comma(is_set);
 }
 
 /* ---------------------------------------------------------------- reading it again */

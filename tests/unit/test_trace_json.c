@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "testing.h"
+#include "decimal_comma.h"
 
 /* The unpacked file; the caller frees it. */
 static char *trace_of(xp_wire_writer *space, uint64_t most)
@@ -96,6 +96,23 @@ static void a_small_capture_is_written_to_the_letter(void **state)
   }
   assert_int_equal(count_of(text, "\"ph\""), 5);
   free(text);
+}
+
+static void numbers_have_a_point_whatever_the_locale(void **state)
+{
+  (void)state;
+  bool is_set = set_decimal_comma();
+  xp_wire_writer space = {0};
+  xp_plane_writer *host = xp_plane_writer_create(xp_str_c("/host:CPU"), 0);
+  xp_plane_writer_line(host, 5, xp_str_c("main"), 0);
+  xp_plane_writer_add(host, event(host, "fwd"), 1500000, 2000001);
+  xp_plane_writer_double(host, stat(host, "loss"), 0.25);
+  finish(host, &space);
+  char *text = trace_of(&space, 0);
+  assert_contains(text, "\"ts\": 1.5, \"dur\": 2.000001");
+  assert_contains(text, "{\"loss\": \"0.25\"}");
+  free(text);
+  end_decimal_comma(is_set);
 }
 
 static void an_instant_gets_the_shortest_length(void **state)
@@ -312,6 +329,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_small_capture_is_written_to_the_letter),
+      cmocka_unit_test(numbers_have_a_point_whatever_the_locale),
       cmocka_unit_test(an_instant_gets_the_shortest_length),
       cmocka_unit_test(only_the_host_and_one_family_of_devices_are_there),
       cmocka_unit_test(a_plane_without_lines_is_named),
