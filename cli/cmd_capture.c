@@ -134,6 +134,36 @@ static bool is_saved(const xp_capture_result *r)
   return r->outcome == XP_CAPTURE_SAVED || r->outcome == XP_CAPTURE_SAVED_THERE;
 }
 
+static bool is_plain(xp_str word)
+{
+  bool is = word.len > 0;
+  for (size_t i = 0; i < word.len && is; i++) {
+    unsigned char c = (unsigned char)word.ptr[i];
+    is = c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         strchr("_./:=@%+,-", c) != NULL;
+  }
+  return is;
+}
+
+/* A word of a command line: quoted if a shell would see more in it. */
+static void write_word(xp_str word)
+{
+  if (is_plain(word)) {
+    xp_text_write(stdout, word);
+    return;
+  }
+  putchar('\'');
+  for (size_t at = 0; at < word.len;) {
+    size_t quote = xp_str_find(word, '\'', at);
+    xp_text_write(stdout, xp_str_from(word.ptr + at, quote - at));
+    if (quote < word.len) {
+      fputs("'\\''", stdout);
+    }
+    at = quote + 1;
+  }
+  putchar('\'');
+}
+
 static void write_text(const xp_capture_result *results, size_t count)
 {
   const char *path = NULL;
@@ -157,7 +187,7 @@ static void write_text(const xp_capture_result *results, size_t count)
     const char *slash = strrchr(path, '/');
     xp_str read = count > 1 && slash != NULL ? xp_str_from(path, (size_t)(slash - path)) : xp_str_c(path);
     printf("\nRead it with\n  xlaprof report ");
-    xp_text_write(stdout, read);
+    write_word(read);
     printf("\n");
   }
 }

@@ -1,6 +1,8 @@
 /* xlaprof: the program.  Finds the command, reads its options, runs it. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "suggest.h"
@@ -100,8 +102,20 @@ static int dispatch(int count, char **words)
   return run_command(&commands[CMD_REPORT], count, words);
 }
 
+/* Whoever starts the program without one of the three streams must not find messages in the file that is opened next
+ * under its number.  Writing to stdout fails as before. */
+static void fill_missing_streams(void)
+{
+  for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0) {
+      return;
+    }
+  }
+}
+
 int main(int argc, char **argv)
 {
+  fill_missing_streams();
   terminal_watch_files();
   return terminal_finish(dispatch(argc - 1, argv + 1));
 }

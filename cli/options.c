@@ -2,6 +2,7 @@
  * option only if its output depends on it: an option that did nothing would be believed. */
 #include "options.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 
 #include "report/format.h"
@@ -334,16 +335,25 @@ static bool check_capture(const options *o, xp_error *err)
     return fail(err, o->path == NULL ? "Nobody is named to" : "No directory for the capture is given to", "capture",
                 "Write xlaprof capture HOST:PORT LOGDIR");
   }
-  if ((o->has_duration && o->duration_ms == 0) || (o->has_attempts && o->attempts == 0)) {
-    return fail(err,
-                "This must be at least 1:", o->has_duration && o->duration_ms == 0 ? "--duration-ms" : "--attempts",
-                "xlaprof help capture lists the options");
-  }
-  if (o->host_level > 3 || o->device_level > UINT32_MAX || o->python_level > INT32_MAX || o->attempts > UINT32_MAX) {
-    return fail(err, "A level is too large:", "--host-tracer-level 0 to 3", "xlaprof help capture lists the options");
-  }
-  if (o->timeout_s > INT32_MAX || o->interval_s > INT32_MAX || o->duration_ms > INT64_MAX / 1000000) {
-    return fail(err, "A time is too large:", "--timeout-s", "Give seconds below 2147483647");
+  const struct {
+    const char *name;
+    bool is_set;
+    uint64_t value, least, most;
+  } numbers[] = {
+      {"--duration-ms", o->has_duration, o->duration_ms, 1, INT64_MAX / 1000000},
+      {"--attempts", o->has_attempts, o->attempts, 1, UINT32_MAX},
+      {"--interval-s", o->has_interval, o->interval_s, 1, INT32_MAX},
+      {"--timeout-s", o->has_timeout, o->timeout_s, 0, INT32_MAX},
+      {"--host-tracer-level", o->has_host_level, o->host_level, 0, 3},
+      {"--device-tracer-level", o->has_device_level, o->device_level, 0, UINT32_MAX},
+      {"--python-tracer-level", o->has_python_level, o->python_level, 0, INT32_MAX},
+  };
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    if (numbers[i].is_set && (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)) {
+      char hint[64];
+      snprintf(hint, sizeof hint, "It goes from %" PRIu64 " to %" PRIu64, numbers[i].least, numbers[i].most);
+      return fail(err, "This number is not possible:", numbers[i].name, hint);
+    }
   }
   return true;
 }

@@ -175,10 +175,11 @@ static bool judge_reply(const xp_capture_job *job, xp_capture_result *r, const x
 
 /* ---- one request */
 
-/* "host:9012" as the stem of a file, as upstream's servers make it. */
+/* "host:9012" as the stem of a file, as upstream's servers make it; "grpc://" before it is no part of the name. */
 static void file_stem(const char *target, char stem[XP_PATH_ROOM])
 {
-  snprintf(stem, 256, "%s", target);
+  const char *scheme = strstr(target, "://");
+  snprintf(stem, 256, "%s", scheme != NULL ? scheme + strlen("://") : target);
   for (char *c = stem; *c != '\0'; c++) {
     *c = *c == ':' || *c == '/' || *c == '[' || *c == ']' ? '_' : *c;
   }

@@ -339,6 +339,28 @@ class Servers(unittest.TestCase):
             r.load(paths[0])
             self.assertEqual(set(r.names()), {"working"})
 
+    def test_the_command_that_capture_names_works_in_a_shell(self):
+        ended = threading.Event()
+
+        def work():
+            while not ended.wait(0.001):
+                with xlaprof.Trace("working"):
+                    pass
+
+        with xlaprof.start_server() as server, tempfile.TemporaryDirectory() as folder:
+            thread = threading.Thread(target=work)
+            thread.start()
+            run = subprocess.run([XLAPROF, "capture", "grpc://localhost:%d" % server.port, "ada's logs", "--timeout-s", "5",
+                                  "--duration-ms", "50"], capture_output=True, text=True, cwd=folder, check=True)
+            ended.set()
+            thread.join()
+            self.assertIn("/localhost_%d.xplane.pb" % server.port, run.stdout)
+            command = run.stdout.splitlines()[-1].strip()
+            self.assertTrue(command.startswith("xlaprof report "), command)
+            report = subprocess.run("'%s'%s" % (XLAPROF, command[len("xlaprof"):]), shell=True, capture_output=True,
+                                    text=True, check=False)
+            self.assertEqual((report.returncode, report.stderr), (0, ""))
+
     def test_why_a_capture_failed_is_told(self):
         told = []
         with xlaprof.start_server() as server:
