@@ -17,6 +17,7 @@
 
 typedef struct {
   xp_profile *profile;
+  atomic_uint *under_way; /* counts the replies; the server outlives them */
   xp_profile_reply_head head;
   size_t head_taken;
   xp_rope_reader reader;
@@ -40,6 +41,7 @@ static void end_reply(void *context)
   reply *r = context;
   xp_rope_close(&r->reader);
   xp_profile_free(r->profile);
+  atomic_fetch_sub(r->under_way, 1);
   free(r);
 }
 
@@ -54,7 +56,7 @@ static void fail_too_large(xp_grpc_call *call, uint64_t bytes)
   xp_grpc_fail(call, XP_GRPC_RESOURCE_EXHAUSTED, text);
 }
 
-static void send_capture(xp_grpc_call *call, xp_profile *profile)
+static void send_capture(xp_grpc_call *call, xp_profile *profile, atomic_uint *under_way)
 {
   const xp_rope *space = xp_profile_space(profile, NULL);
   reply *r = space != NULL ? calloc(1, sizeof *r) : NULL;
@@ -64,7 +66,8 @@ static void send_capture(xp_grpc_call *call, xp_profile *profile)
     xp_profile_free(profile);
     return;
   }
-  *r = (reply){.profile = profile, .reader = xp_rope_open(space)};
+  *r = (reply){.profile = profile, .under_way = under_way, .reader = xp_rope_open(space)};
+  atomic_fetch_add(under_way, 1);
   if (xp_profile_reply_head_make(space->bytes, xp_profile_is_empty(profile), &r->head, &err) != XP_OK) {
     fail_too_large(call, space->bytes);
     end_reply(r);
@@ -124,10 +127,11 @@ static void save_capture(xp_grpc_call *call, const xp_profile_request *request, 
   xp_profile_free(profile);
 }
 
-void xp_profile_answer(xp_grpc_call *call, const xp_profile_request *request, xp_profile *profile)
+void xp_profile_answer(xp_grpc_call *call, const xp_profile_request *request, xp_profile *profile,
+                       atomic_uint *under_way)
 {
   if (request->emit_xspace) {
-    send_capture(call, profile);
+    send_capture(call, profile, under_way);
   } else {
     save_capture(call, request, profile);
   }

@@ -14,6 +14,8 @@
 #include "rpc/profile_answer.h"
 #include "rpc/profiler_server.h"
 
+enum { MOST_REPLIES = 4 };
+
 struct xp_profile_call {
   xp_server *server;
   xp_profile_call *next;
@@ -207,7 +209,7 @@ static void *serve(void *context)
   xp_profile_call *c = context;
   xp_profile *profile = collect(c);
   if (profile != NULL) {
-    xp_profile_answer(c->call, &c->request, profile);
+    xp_profile_answer(c->call, &c->request, profile, &c->server->replies);
   }
   remove_from_server(c);
   destroy(c);
@@ -254,6 +256,21 @@ static bool start_thread(xp_profile_call *c)
   return is_started;
 }
 
+/* Captures stay in the memory of this program until their clients have taken them; slow ones must not fill it. */
+static bool has_room_for_reply(const xp_profile_call *c, xp_error *err)
+{
+  unsigned count = atomic_load(&c->server->replies);
+  if (!c->request.emit_xspace || count < MOST_REPLIES) {
+    return true;
+  }
+  xp_fail(
+      err, XP_ERR_BUSY,
+      "Another profiling session active. Its capture is still being sent, and so are %u others, to clients that read "
+      "slowly",
+      count - 1);
+  return false;
+}
+
 void xp_profile_call_begin(void *server, xp_grpc_call *call, xp_str request)
 {
   xp_error err;
@@ -265,7 +282,7 @@ void xp_profile_call_begin(void *server, xp_grpc_call *call, xp_str request)
   pthread_mutex_lock(&c->server->lock);
   bool is_soon_free = is_being_freed(c->server);
   pthread_mutex_unlock(&c->server->lock);
-  if (!is_soon_free && claim(c, &c->session, &err) != XP_OK) {
+  if (!has_room_for_reply(c, &err) || (!is_soon_free && claim(c, &c->session, &err) != XP_OK)) {
     xp_grpc_fail(call, XP_GRPC_INTERNAL, err.text); /* the code that upstream has for every error of Profile */
     destroy(c);
     return;

@@ -3,6 +3,7 @@
 #define XP_RPC_PROFILER_SERVER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "rpc/grpc_server.h"
@@ -19,6 +20,7 @@ struct xp_server {
   pthread_mutex_t lock; /* of the calls */
   pthread_cond_t idle;  /* the last call ended */
   xp_profile_call *calls;
+  atomic_uint replies; /* captures that are being sent; each keeps its buffers until its client has taken all */
 };
 
 /* The method Profile. */

@@ -372,6 +372,90 @@ static void a_client_that_goes_away_frees_the_session_at_once(void **state)
 }
 
 /* The session is still being stopped when the second call comes. */
+/* ---------------------------------------------------------------- clients that read slowly */
+
+/* A client that stops in the middle of its reply. */
+typedef struct {
+  uint16_t port;
+  atomic_bool has_begun, may_go_on;
+  result result;
+} slow_client;
+
+static bool wait_in_the_middle(void *context, uint64_t total, xp_str bytes)
+{
+  slow_client *c = context;
+  (void)total;
+  (void)bytes;
+  atomic_store(&c->has_begun, true);
+  while (!atomic_load(&c->may_go_on)) {
+    nap_ms(5);
+  }
+  return true;
+}
+
+static void *read_slowly(void *context)
+{
+  slow_client *c = context;
+  xp_profile_request request = profile_request(10);
+  xp_wire_writer w = {0};
+  xp_profile_request_put(&w, &request);
+  xp_grpc_request q = {.target = {.host = "127.0.0.1", .port = c->port},
+                       .path = XP_RPC_PROFILE,
+                       .request = written(&w),
+                       .timeout_ns = (uint64_t)60 * SECOND_NS,
+                       .max_reply_bytes = UINT32_MAX,
+                       .sink = wait_in_the_middle,
+                       .context = c};
+  xp_grpc_unary(&q, &c->result.answer);
+  xp_wire_writer_free(&w);
+  return NULL;
+}
+
+static pthread_t start_slow_client(slow_client *c, uint16_t port)
+{
+  pthread_t thread;
+  memset(c, 0, sizeof *c);
+  c->port = port;
+  assert_int_equal(pthread_create(&thread, NULL, read_slowly, c), 0);
+  for (int i = 0; i < 2000 && !atomic_load(&c->has_begun); i++) {
+    nap_ms(5);
+  }
+  assert_true(atomic_load(&c->has_begun));
+  return thread;
+}
+
+static void slow_clients_cannot_fill_the_memory_with_captures(void **state)
+{
+  enum { SLOW = 4, LARGE = 64 << 20 };
+  fixture *f = *state;
+  slow_client slow[SLOW];
+  pthread_t threads[SLOW], worker = start_working();
+  void *proto = calloc(1, LARGE); /* more than the connection's buffers take */
+  xp_profile_request request = profile_request(10);
+  result r;
+  assert_non_null(proto);
+  assert_int_equal(xp_session_add_program("large", 1, proto, LARGE, NULL), XP_OK);
+  free(proto);
+  for (int i = 0; i < SLOW; i++) {
+    threads[i] = start_slow_client(&slow[i], f->port);
+  }
+  profile(f->port, &request, &r);
+  assert_status(
+      &r, XP_GRPC_INTERNAL,
+      "Another profiling session active. Its capture is still being sent, and so are 3 others, to clients that "
+      "read slowly");
+  for (int i = 0; i < SLOW; i++) {
+    atomic_store(&slow[i].may_go_on, true);
+    pthread_join(threads[i], NULL);
+    assert_status(&slow[i].result, XP_GRPC_OK, "");
+  }
+  xp_session_drop_program(1);
+  profile(f->port, &request, &r);
+  assert_status(&r, XP_GRPC_OK, "");
+  xp_wire_writer_free(&r.message);
+  stop_working(worker);
+}
+
 static void a_call_straight_after_a_cancelled_one_is_not_refused(void **state)
 {
   fixture *f = *state;
@@ -655,6 +739,7 @@ int main(void)
       TEST(the_program_cannot_start_or_stop_a_session_of_a_remote_client),
       TEST(a_client_that_goes_away_frees_the_session_at_once),
       TEST(a_call_straight_after_a_cancelled_one_is_not_refused),
+      TEST(slow_clients_cannot_fill_the_memory_with_captures),
       TEST(a_deadline_that_passes_frees_the_session),
       TEST(terminate_ends_the_collecting_of_its_session_early),
       TEST(stopping_the_server_ends_a_call_and_frees_the_session),
