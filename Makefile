@@ -9,7 +9,7 @@ ctest     = ctest --output-on-failure --parallel $(shell nproc)
 sources   = $(shell find src include cli examples bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench bench-annotate bench-server bench-session fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan interop bench bench-annotate bench-server bench-reply bench-session fuzz dist install format check-format clean
 
 all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
@@ -56,6 +56,10 @@ bench: ## Measure against xprof-rs and the decode floor on a capture of 10 milli
 
 bench-server: all ## Measure what clients of the profiler server cost the program that carries it
 	bench/server
+
+bench-reply: all ## Measure a capture of 1 GiB over the wire
+	@cmake --build build --target load
+	bench/reply
 
 bench-annotate: ## Measure what an annotation costs, beside the clock's own cost and beside other recorders
 	@scripts/install-deps build bench

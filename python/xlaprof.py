@@ -218,7 +218,7 @@ def _arg(key, value):
 def _jax_scope(name):
     """The named_scope of a program that uses JAX; importing it for those that do not would cost them seconds."""
     jax = sys.modules.get("jax")
-    return jax.named_scope(name) if jax is not None and hasattr(jax, "named_scope") else None
+    return jax.named_scope(_utf8(name).decode()) if jax is not None and hasattr(jax, "named_scope") else None
 
 
 class Trace:

@@ -21,6 +21,7 @@ static struct {
   pthread_mutex_t lock;
   pthread_once_t once;
   xp_session *current;
+  xp_session *of_parent; /* in a child: who forked in the middle of it does not lose it from sight */
   char holder[128];
   struct timespec since_wall, since; /* CLOCK_REALTIME for people, CLOCK_MONOTONIC for counting */
   uint64_t expected_ns;
@@ -40,7 +41,9 @@ static void unlock_in_parent(void)
 
 static void forget_in_child(void)
 {
-  state.current = NULL; /* lost with the parent's threads */
+  /* Not freed: a thread of the parent may have been changing it. */
+  state.of_parent = state.current != NULL ? state.current : state.of_parent;
+  state.current = NULL;
   pthread_mutex_init(&state.lock, NULL);
 }
 

@@ -3,6 +3,7 @@
 
     test_misuse.py LIBXLAPROF
 """
+import contextlib
 import os
 import pathlib
 import signal
@@ -11,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 os.environ["XLAPROF_LIBRARY"] = sys.argv.pop(1)
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "python"))
@@ -101,6 +103,19 @@ class Annotations(unittest.TestCase):
             content = pathlib.Path(xlaprof.stop_trace()).read_bytes()
         self.assertIn(b"file ?", content)
         self.assertIn(b"dir ?", content)
+
+    def test_the_scope_of_jax_gets_a_text_that_is_one(self):
+        names = []
+
+        class FakeJax:  # what Trace finds when a program has imported jax
+            @staticmethod
+            def named_scope(name):
+                names.append(name)
+                return contextlib.nullcontext()
+        with unittest.mock.patch.dict(sys.modules, {"jax": FakeJax}):
+            with xlaprof.Trace("block \udcff"):
+                pass
+        self.assertEqual(names, ["block ?"])
 
     def test_exceptions_pass_through_traces_and_leave_none_open(self):
         with self.assertRaisesRegex(KeyError, "mine"):

@@ -345,6 +345,21 @@ static int child_records_its_own(void)
   return 0;
 }
 
+/* As programs end; the address sanitizer looks for what was lost then. */
+static void a_child_that_ends_normally_has_lost_no_memory(void **state)
+{
+  (void)state;
+  start();
+  pid_t child = fork();
+  if (child == 0) {
+    exit(child_has_no_session());
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  xp_capture_free(save_and_load());
+}
+
 static void a_child_has_no_session_and_can_start_its_own(void **state)
 {
   (void)state;
@@ -710,6 +725,7 @@ int main(void)
       TEST(a_session_can_start_after_an_export_that_failed),
       TEST(of_two_threads_that_start_exactly_one_wins),
       TEST(sessions_follow_each_other_fifty_times),
+      TEST(a_child_that_ends_normally_has_lost_no_memory),
       TEST(a_child_has_no_session_and_can_start_its_own),
       TEST(forks_while_another_thread_starts_and_stops_sessions_come_through),
       TEST(what_was_recorded_comes_back_from_the_file),
