@@ -3,7 +3,7 @@
 
     exports.py libxlaprof.so
 
-What is declared: names behind XP_API in include/xlaprof/*.h.
+What is declared: names behind XP_API in include/xlaprof/*.h, and variables of threads (extern __thread).
 """
 import pathlib
 import re
@@ -12,7 +12,7 @@ import sys
 
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "include" / "xlaprof"
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-DECLARATION = re.compile(r"\bXP_API\b[^;{}()=]*?\b(xp_\w+)\s*[(;]")
+DECLARATION = re.compile(r"\b(?:XP_API|extern __thread)\b[^;{}()=]*?\b(xp_\w+)\s*(?:[(;]|__attribute__)")
 
 
 def declared():

@@ -96,6 +96,72 @@ XP_API void xp_instant_recorded(const char *name, const xp_arg *args, size_t arg
 /* xp_trace_end for those who look at no status: counts what went wrong (xp_misuse_count). */
 XP_API void xp_trace_end_block(xp_trace trace);
 
+/* What a block writes itself, so that a trace costs no call while nothing is recorded.  Private: the layout is that of
+ * this version of the library, and may be another one in the next. */
+typedef struct {
+  const char *name;
+  uint64_t tag;     /* serial, and flags in the high half: 0 of a plain trace */
+  uint64_t numbers; /* the scope's number in its parent, and in the high half how many it opened inside */
+  uint64_t of_library[5];
+} xp_open_scope;
+
+typedef struct {
+  uint32_t depth;
+  xp_open_scope *open; /* 1 to depth; 0 stands for the thread */
+  uint32_t serial;     /* not beside depth: the two would be loaded as one, and wait for their two stores */
+} xp_scope_stack;
+
+enum { XP_SCOPES_OPEN_MAX = 32768 };
+
+/* The calling thread's; NULL before its first trace or event. */
+extern __thread xp_scope_stack *xp_scopes_of_thread __attribute__((tls_model("initial-exec"), visibility("default")));
+
+/* Whether a session or a hook wants to know of traces (bits 0 and 1). */
+extern XP_API uint64_t xp_scope_mode;
+
+/* The stack, if a trace can begin or end by a push or pop alone. */
+static inline xp_scope_stack *xp_plain_scopes(void)
+{
+  const bool is_plain = !(__atomic_load_n(&xp_scope_mode, __ATOMIC_RELAXED) & 3);
+  return __builtin_expect(is_plain, 1) ? xp_scopes_of_thread : XP_NULL;
+}
+
+/* Other threads read the stack when a session starts: an entry is whole before depth counts it. */
+static inline xp_trace xp_trace_block_begin(const char *name)
+{
+  xp_scope_stack *stack = xp_plain_scopes();
+  if (__builtin_expect(stack == XP_NULL || stack->depth >= XP_SCOPES_OPEN_MAX, 0)) {
+    return xp_trace_begin(name);
+  }
+  const uint32_t depth = stack->depth + 1;
+  uint32_t serial = stack->serial + 1;
+  __asm__("" : "+r"(serial)); /* else compilers make one vector of the two, which costs more than all the rest */
+  xp_open_scope *scope = &stack->open[depth];
+  const uint64_t one_more = UINT64_C(1) << 32;
+  const uint64_t parent = scope[-1].numbers + one_more;
+  stack->serial = serial;
+  scope[-1].numbers = parent;
+  __atomic_store_n(&scope->name, name, __ATOMIC_RELAXED);
+  const uint64_t tag = serial;
+  __atomic_store_n(&scope->tag, tag, __ATOMIC_RELAXED);
+  scope->numbers = parent >> 32;
+  __atomic_store_n(&stack->depth, depth, __ATOMIC_RELEASE);
+  xp_trace trace = {stack, depth, serial};
+  return trace;
+}
+
+static inline void xp_trace_block_finish(xp_trace trace)
+{
+  xp_scope_stack *stack = xp_plain_scopes();
+  if (__builtin_expect(stack != XP_NULL && trace.thread == stack && trace.depth == stack->depth &&
+                           stack->open[trace.depth].tag == trace.serial,
+                       1)) {
+    __atomic_store_n(&stack->depth, trace.depth - 1, __ATOMIC_RELEASE);
+  } else {
+    xp_trace_end_block(trace);
+  }
+}
+
 static inline bool xp_is_recording(int level)
 {
   return __builtin_expect(__atomic_load_n(&xp_recording_level, __ATOMIC_RELAXED) >= level, 0);
@@ -161,7 +227,7 @@ static inline xp_trace_block xp_trace_block_of(xp_trace trace)
 
 static inline void xp_trace_block_end(xp_trace_block *block)
 {
-  xp_trace_end_block(block->trace);
+  xp_trace_block_finish(block->trace);
 }
 
 static inline xp_region_block xp_region_block_of(xp_region region)
@@ -204,7 +270,7 @@ static inline void xp_region_block_end(xp_region_block *block)
   for (kind block __attribute__((cleanup(kind##_end))) = kind##_of(value); !block.is_done; block.is_done = true)
 
 #define XP_TRACE_BLOCK(block, ...)                                                                                     \
-  XP_BLOCK(xp_trace_block, block, XP_BLOCK_BEGIN(xp_trace_begin_args, xp_trace_begin, __VA_ARGS__, xp_arg_last()))
+  XP_BLOCK(xp_trace_block, block, XP_BLOCK_BEGIN(xp_trace_begin_args, xp_trace_block_begin, __VA_ARGS__, xp_arg_last()))
 #define XP_STEP_BLOCK(block, name, number) XP_BLOCK(xp_trace_block, block, xp_step_begin(name, number))
 #define XP_REGION_BLOCK(block, ...)                                                                                    \
   XP_BLOCK(xp_region_block, block,                                                                                     \

@@ -161,6 +161,16 @@ static inline void xp_instant(int level, const char *name, const xp_arg *args, s
   (void)arg_count;
 }
 
+static inline xp_trace xp_trace_block_begin(const char *name)
+{
+  return xp_off_trace_begin(name);
+}
+
+static inline void xp_trace_block_finish(xp_trace trace)
+{
+  (void)trace;
+}
+
 #define xp_trace_begin      xp_off_trace_begin
 #define xp_trace_begin_args xp_off_trace_begin_args
 #define xp_trace_begin_copy xp_off_trace_begin_copy

@@ -60,8 +60,8 @@ static xp_status start_locked(const xp_recorder_options *options, xp_error *err)
   session.is_running = true;
   xp_record_keeps_newest = options->keep_newest;
   xp_record_first_ticks = session.start.ticks;
-  __atomic_add_fetch(&xp_mode, XP_MODE_SESSION, __ATOMIC_RELAXED);
-  __atomic_fetch_or(&xp_mode, XP_MODE_RECORD | (session.needs_fence ? XP_MODE_FENCE : 0), __ATOMIC_RELEASE);
+  __atomic_add_fetch(&xp_scope_mode, XP_MODE_SESSION, __ATOMIC_RELAXED);
+  __atomic_fetch_or(&xp_scope_mode, XP_MODE_RECORD | (session.needs_fence ? XP_MODE_FENCE : 0), __ATOMIC_RELEASE);
   XP_SET(xp_recording_level, options->level);
   return XP_OK;
 }
@@ -141,7 +141,7 @@ static void take_unjoined(xp_recording_data *data, const xp_tracer *list, uint64
 static void quiesce(const xp_tracer *list)
 {
   XP_SET(xp_recording_level, 0);
-  __atomic_fetch_and(&xp_mode, ~(uint64_t)(XP_MODE_RECORD | XP_MODE_FENCE), __ATOMIC_SEQ_CST);
+  __atomic_fetch_and(&xp_scope_mode, ~(uint64_t)(XP_MODE_RECORD | XP_MODE_FENCE), __ATOMIC_SEQ_CST);
   if (!session.needs_fence) {
     membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
   }
@@ -219,7 +219,7 @@ static xp_status stop_locked(xp_recording **recording, xp_error *err)
     return xp_fail(err, XP_ERR_IDLE, "No annotations are being recorded. Start a recording first.");
   }
   xp_tracer *list = xp_tracer_list_lock();
-  uint64_t mode = XP_GET(xp_mode) & ~(uint64_t)XP_MODE_HOOK;
+  uint64_t mode = XP_GET(xp_scope_mode) & ~(uint64_t)XP_MODE_HOOK;
   xp_recording_data *data = xp_recording_create(count_tracers(list));
   if (data != NULL) {
     take_unjoined(data, list, mode);
@@ -267,7 +267,7 @@ void xp_recorder_fork_unlock(void)
 void xp_recorder_fork_child(void)
 {
   XP_SET(xp_recording_level, 0);
-  __atomic_fetch_and(&xp_mode, ~(uint64_t)(XP_MODE_RECORD | XP_MODE_FENCE), __ATOMIC_RELAXED);
+  __atomic_fetch_and(&xp_scope_mode, ~(uint64_t)(XP_MODE_RECORD | XP_MODE_FENCE), __ATOMIC_RELAXED);
   xp_feeder_forget(session.feeder);
   xp_pool_close(&xp_record_pool);
   memset(&session, 0, sizeof session);

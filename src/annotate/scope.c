@@ -36,7 +36,7 @@ static void append(cut_text *to, xp_str part)
 
 size_t xp_scope_current(char *text, size_t room)
 {
-  const xp_tracer *self = xp_tracer_of_thread;
+  const xp_tracer *self = xp_tracer_here();
   cut_text scope = {text, room > 0 ? room - 1 : 0, 0};
   for (uint32_t i = 1; self != NULL && i <= self->depth; i++) {
     const xp_entry *entry = &self->stack[i];
@@ -58,7 +58,7 @@ size_t xp_scope_current(char *text, size_t room)
 
 size_t xp_scope_depth(void)
 {
-  const xp_tracer *self = xp_tracer_of_thread;
+  const xp_tracer *self = xp_tracer_here();
   size_t depth = 0;
   for (uint32_t i = 1; self != NULL && i <= self->depth; i++) {
     depth += has_scope(&self->stack[i]);
@@ -73,7 +73,7 @@ xp_status xp_scope_reset(xp_error *err)
     xp_scope_current(scope, sizeof scope);
     return xp_fail(err, XP_ERR_USAGE, "Expecting scope to be empty but it is %s", scope);
   }
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   for (uint32_t i = 0; self != NULL && i <= self->depth; i++) {
     self->stack[i].numbers %= XP_ENTRY_CHILD;
   }

@@ -94,7 +94,7 @@ static xp_trace begin_slow(const beginning *b)
   if (is_recording) {
     xp_tracer_leave(self);
   }
-  if (__atomic_load_n(&xp_mode, __ATOMIC_ACQUIRE) & XP_MODE_HOOK && scope_hook.enter != NULL) {
+  if (__atomic_load_n(&xp_scope_mode, __ATOMIC_ACQUIRE) & XP_MODE_HOOK && scope_hook.enter != NULL) {
     xp_str text = xp_entry_text(entry);
     scope_hook.enter(scope_hook.context, text.ptr, text.len);
   }
@@ -104,7 +104,8 @@ static xp_trace begin_slow(const beginning *b)
 /* The short way of a thread that takes part in a session, with no hook and a name that need not be copied. */
 static inline bool enter_short(xp_tracer *self)
 {
-  return self != NULL && XP_GET(xp_mode) == self->joined && self->depth < XP_STACK_ENTRIES && xp_tracer_enter(self);
+  return self != NULL && XP_GET(xp_scope_mode) == self->joined && self->depth < XP_STACK_ENTRIES &&
+         xp_tracer_enter(self);
 }
 
 static inline xp_trace begin_short(xp_tracer *self, const char *name, uint64_t flags, int64_t step_number,
@@ -126,7 +127,7 @@ static inline xp_trace begin_short(xp_tracer *self, const char *name, uint64_t f
 
 __attribute__((noinline)) static xp_trace begin_recorded(const char *name)
 {
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   if (__builtin_expect(enter_short(self), 1)) {
     return begin_short(self, name, 0, 0, NULL, 0);
   }
@@ -137,12 +138,12 @@ __attribute__((noinline)) static xp_trace begin_recorded(const char *name)
 /* Whether a trace can begin by a push alone: neither session nor hook wants it. */
 static inline bool is_plain_begin(const xp_tracer *self)
 {
-  return self != NULL && self->depth < XP_STACK_ENTRIES && !(XP_GET(xp_mode) & (XP_MODE_RECORD | XP_MODE_HOOK));
+  return self != NULL && self->depth < XP_STACK_ENTRIES && !(XP_GET(xp_scope_mode) & (XP_MODE_RECORD | XP_MODE_HOOK));
 }
 
 xp_trace xp_trace_begin(const char *name)
 {
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   if (__builtin_expect(is_plain_begin(self), 1)) {
     return push(self, name, 0);
   }
@@ -151,10 +152,10 @@ xp_trace xp_trace_begin(const char *name)
 
 xp_trace xp_trace_begin_args(const char *name, const xp_arg *args, size_t arg_count)
 {
-  if (!(XP_GET(xp_mode) & XP_MODE_RECORD)) {
+  if (!(XP_GET(xp_scope_mode) & XP_MODE_RECORD)) {
     return xp_trace_begin(name);
   }
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   if (__builtin_expect(enter_short(self), 1)) {
     return begin_short(self, name, 0, 0, args, arg_count);
   }
@@ -175,7 +176,7 @@ xp_trace xp_trace_begin_copy(const char *name, size_t len, const xp_arg *args, s
 
 static xp_trace begin_step(const char *name, uint32_t len, int64_t number)
 {
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   if (len == XP_NAME_STATIC && is_plain_begin(self)) {
     XP_SET(self->stack[self->depth + 1].step_number, number);
     return push(self, name, XP_ENTRY_STEP);
@@ -220,7 +221,7 @@ static inline bool is_innermost(const xp_tracer *self, xp_trace trace)
 /* Tells the hook that the scope ends. */
 static void leave_scope(void)
 {
-  if (__atomic_load_n(&xp_mode, __ATOMIC_ACQUIRE) & XP_MODE_HOOK && scope_hook.leave != NULL) {
+  if (__atomic_load_n(&xp_scope_mode, __ATOMIC_ACQUIRE) & XP_MODE_HOOK && scope_hook.leave != NULL) {
     scope_hook.leave(scope_hook.context);
   }
 }
@@ -261,7 +262,7 @@ static xp_status end_step_scope(xp_entry *entry, xp_error *err)
 
 static xp_status end_slow(xp_trace trace, xp_error *err)
 {
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   if (trace.thread == NULL) {
     return XP_OK;
   }
@@ -293,8 +294,8 @@ static inline bool is_simple(const xp_entry *entry)
 /* The short way of a thread that takes part in a session, and of steps. */
 __attribute__((noinline)) static xp_status end_recorded(xp_trace trace, xp_error *err)
 {
-  xp_tracer *self = xp_tracer_of_thread;
-  uint64_t mode = XP_GET(xp_mode);
+  xp_tracer *self = xp_tracer_here();
+  uint64_t mode = XP_GET(xp_scope_mode);
   if (mode & XP_MODE_HOOK || !is_innermost(self, trace) || !is_simple(&self->stack[trace.depth])) {
     return end_slow(trace, err);
   }
@@ -313,12 +314,12 @@ __attribute__((noinline)) static xp_status end_recorded(xp_trace trace, xp_error
 static inline bool is_plain_end(const xp_tracer *self, xp_trace trace)
 {
   return self != NULL && trace.thread == self && trace.depth == self->depth &&
-         self->stack[trace.depth].tag == trace.serial && !(XP_GET(xp_mode) & (XP_MODE_RECORD | XP_MODE_HOOK));
+         self->stack[trace.depth].tag == trace.serial && !(XP_GET(xp_scope_mode) & (XP_MODE_RECORD | XP_MODE_HOOK));
 }
 
 xp_status xp_trace_end(xp_trace trace, xp_error *err)
 {
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   if (__builtin_expect(is_plain_end(self, trace), 1)) {
     __atomic_store_n(&self->depth, trace.depth - 1, __ATOMIC_RELEASE);
     return XP_OK;
@@ -335,7 +336,7 @@ __attribute__((noinline)) static void end_block_recorded(xp_trace trace)
 
 void xp_trace_end_block(xp_trace trace)
 {
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   if (__builtin_expect(is_plain_end(self, trace), 1)) {
     __atomic_store_n(&self->depth, trace.depth - 1, __ATOMIC_RELEASE);
   } else {
@@ -345,8 +346,8 @@ void xp_trace_end_block(xp_trace trace)
 
 void xp_trace_add(xp_trace trace, xp_arg arg)
 {
-  xp_tracer *self = xp_tracer_of_thread;
-  if (!(XP_GET(xp_mode) & XP_MODE_RECORD) || self == NULL || trace.thread != self || trace.depth == 0 ||
+  xp_tracer *self = xp_tracer_here();
+  if (!(XP_GET(xp_scope_mode) & XP_MODE_RECORD) || self == NULL || trace.thread != self || trace.depth == 0 ||
       trace.depth > self->depth || !xp_tracer_enter(self)) {
     return;
   }
@@ -364,9 +365,9 @@ void xp_set_scope_hook(const xp_scope_hook *hook)
   pthread_mutex_lock(&settings_lock);
   if (hook != NULL) {
     scope_hook = *hook;
-    __atomic_fetch_or(&xp_mode, XP_MODE_HOOK, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&xp_scope_mode, XP_MODE_HOOK, __ATOMIC_RELEASE);
   } else {
-    __atomic_fetch_and(&xp_mode, ~(uint64_t)XP_MODE_HOOK, __ATOMIC_RELEASE);
+    __atomic_fetch_and(&xp_scope_mode, ~(uint64_t)XP_MODE_HOOK, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&settings_lock);
 }

@@ -20,9 +20,9 @@
 
 static const size_t stack_bytes = (XP_STACK_ENTRIES + 1) * sizeof(xp_entry) + XP_STACK_TEXT_BYTES;
 
-__thread xp_tracer *xp_tracer_of_thread __attribute__((tls_model("initial-exec")));
+__thread xp_scope_stack *xp_scopes_of_thread __attribute__((tls_model("initial-exec")));
 
-uint64_t xp_mode;
+XP_API uint64_t xp_scope_mode;
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static xp_tracer *list;
@@ -85,9 +85,9 @@ void xp_tracer_free_ended(void)
 static void end_thread(void *of_thread)
 {
   xp_tracer *self = of_thread;
-  xp_tracer_of_thread = NULL;
+  xp_scopes_of_thread = NULL;
   xp_tracer_list_lock();
-  if (self->joined != (XP_GET(xp_mode) & ~(uint64_t)XP_MODE_HOOK)) {
+  if (self->joined != (XP_GET(xp_scope_mode) & ~(uint64_t)XP_MODE_HOOK)) {
     destroy(self);
   } else {
     munmap(self->stack, stack_bytes);
@@ -143,7 +143,7 @@ xp_tracer *xp_tracer_make(void)
   xp_tracer_list_lock();
   list_add(self);
   xp_tracer_list_unlock();
-  xp_tracer_of_thread = self;
+  xp_scopes_of_thread = (xp_scope_stack *)(void *)self;
   return self;
 }
 
@@ -186,9 +186,9 @@ bool xp_tracer_enter_slow(xp_tracer *self, uint64_t mode)
   if (mode & XP_MODE_FENCE) {
     /* One order of both for all threads: this store before this load, or the stop sees the store. */
     __atomic_store_n(&self->busy, 1, __ATOMIC_SEQ_CST);
-    mode = __atomic_load_n(&xp_mode, __ATOMIC_SEQ_CST) & without_hook;
+    mode = __atomic_load_n(&xp_scope_mode, __ATOMIC_SEQ_CST) & without_hook;
   } else {
-    mode = __atomic_load_n(&xp_mode, __ATOMIC_ACQUIRE) & without_hook;
+    mode = __atomic_load_n(&xp_scope_mode, __ATOMIC_ACQUIRE) & without_hook;
   }
   if (!(mode & XP_MODE_RECORD)) {
     xp_tracer_leave(self);
@@ -216,13 +216,13 @@ void xp_tracer_fork_child(void)
 {
   for (xp_tracer *tracer = list, *next; tracer != NULL; tracer = next) {
     next = tracer->next;
-    if (tracer != xp_tracer_of_thread) {
+    if (tracer != xp_tracer_here()) {
       destroy(tracer);
     }
   }
-  if (xp_tracer_of_thread != NULL) {
-    xp_tracer_of_thread->tid = syscall(SYS_gettid);
-    xp_tracer_of_thread->busy = 0;
+  if (xp_tracer_here() != NULL) {
+    xp_tracer_here()->tid = syscall(SYS_gettid);
+    xp_tracer_here()->busy = 0;
   }
   pthread_mutex_init(&list_lock, NULL);
 }

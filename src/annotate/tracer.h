@@ -19,7 +19,7 @@
 #define XP_GET(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
 enum {
-  XP_STACK_ENTRIES = 32768,
+  XP_STACK_ENTRIES = XP_SCOPES_OPEN_MAX,
   XP_STACK_TEXT_BYTES = 1 << 20, /* of names that were copied */
   XP_NAME_BYTES_MAX = 65535,     /* of a copied name; longer ones are cut */
   XP_TRACER_NAME_BYTES = 32
@@ -50,14 +50,16 @@ typedef struct {
 #define XP_ENTRY_CHILD ((uint64_t)1 << 32) /* one more in numbers */
 
 typedef struct xp_tracer {
-  uint32_t busy; /* 1 while the thread records */
+  /* These three are an xp_scope_stack of annotate_inline.h: blocks write them, too. */
   uint32_t depth;
+  xp_entry *stack; /* 1 to depth are open */
   uint32_t serial; /* of the last trace */
+
+  uint32_t busy; /* 1 while the thread records */
   uint64_t joined;
   char *pos, *limit;   /* room in the current chunk */
   uint64_t generation; /* of the current chunk, or XP_NO_CHUNK */
   uint64_t written;    /* events, in this session */
-  xp_entry *stack;     /* 1 to depth are open */
 
   xp_chunk *first, *current;
   uint64_t dropped;
@@ -71,15 +73,27 @@ typedef struct xp_tracer {
   struct xp_tracer **link; /* what points to this one there */
 } xp_tracer;
 
+_Static_assert(offsetof(xp_tracer, depth) == offsetof(xp_scope_stack, depth) &&
+                   offsetof(xp_tracer, serial) == offsetof(xp_scope_stack, serial) &&
+                   offsetof(xp_tracer, stack) == offsetof(xp_scope_stack, open),
+               "a tracer begins as a scope stack");
+_Static_assert(sizeof(xp_entry) == sizeof(xp_open_scope) && offsetof(xp_entry, name) == offsetof(xp_open_scope, name) &&
+                   offsetof(xp_entry, tag) == offsetof(xp_open_scope, tag) &&
+                   offsetof(xp_entry, numbers) == offsetof(xp_open_scope, numbers),
+               "an entry is an open scope");
+
 /* The calling thread's; NULL before its first trace or event.  In static memory of the thread: no call to find it. */
-extern __thread xp_tracer *xp_tracer_of_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
+static inline xp_tracer *xp_tracer_here(void)
+{
+  return (xp_tracer *)(void *)xp_scopes_of_thread;
+}
 
 /* The calling thread's, made if there is none; NULL when memory is out. */
 xp_tracer *xp_tracer_make(void);
 
 static inline xp_tracer *xp_tracer_get(void)
 {
-  xp_tracer *self = xp_tracer_of_thread;
+  xp_tracer *self = xp_tracer_here();
   return __builtin_expect(self != NULL, 1) ? self : xp_tracer_make();
 }
 
@@ -100,8 +114,6 @@ enum {
   XP_MODE_SESSION = 8 /* one session */
 };
 
-extern uint64_t xp_mode __attribute__((visibility("hidden")));
-
 /* Makes the thread take part in the session that is running: its buffers, and events for its open traces.  Called
  * between enter and leave. */
 void xp_tracer_join(xp_tracer *self, uint64_t mode);
@@ -121,7 +133,7 @@ static inline bool xp_tracer_enter(xp_tracer *self)
 {
   XP_SET(self->busy, 1);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint64_t mode = XP_GET(xp_mode) & ~(uint64_t)XP_MODE_HOOK;
+  uint64_t mode = XP_GET(xp_scope_mode) & ~(uint64_t)XP_MODE_HOOK;
   if (__builtin_expect(mode == self->joined && !(mode & XP_MODE_FENCE), 1)) {
     return true;
   }
