@@ -75,7 +75,7 @@ static xp_status cannot_listen(const char *address, uint16_t port, int problem, 
                        : is_missing_family(problem)
                            ? "This machine has no such address: `ip address` lists those it has."
                            : "Choose another address or port.";
-  return xp_fail(err, XP_ERR_IO, "Cannot listen on %s port %u: %s.  %s", address, (unsigned)port, strerror(problem),
+  return xp_fail(err, XP_ERR_IO, "Cannot listen on %s port %u: %s. %s", address, (unsigned)port, strerror(problem),
                  advice);
 }
 

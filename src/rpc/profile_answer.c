@@ -91,6 +91,12 @@ static void choose_host(const xp_profile_request *request, char host[256])
   }
 }
 
+/* C would take what stands before it for the whole name. */
+static bool has_nul(xp_str name)
+{
+  return xp_str_find(name, '\0', 0) < name.len;
+}
+
 static xp_status save(const xp_profile_request *request, xp_profile *profile, xp_error *err)
 {
   char root[XP_PATH_ROOM], run[XP_RUN_ROOM], directory[XP_PATH_ROOM], path[XP_PATH_ROOM], host[256] = "";
@@ -100,6 +106,9 @@ static xp_status save(const xp_profile_request *request, xp_profile *profile, xp
   }
   if (request->session_id.len >= sizeof run) {
     return xp_fail(err, XP_ERR_USAGE, "session_id, the name of the run, is too long");
+  }
+  if (has_nul(request->repository_root) || has_nul(request->session_id)) {
+    return xp_fail(err, XP_ERR_USAGE, "repository_root or session_id has a NUL in it");
   }
   snprintf(root, sizeof root, "%.*s", XP_STR_ARG(request->repository_root));
   snprintf(run, sizeof run, "%.*s", XP_STR_ARG(request->session_id));

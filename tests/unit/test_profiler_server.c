@@ -602,6 +602,21 @@ static void a_run_cannot_leave_the_directory(void **state)
   xp_wire_writer_free(&r.message);
 }
 
+static void a_name_with_a_nul_is_not_cut_there(void **state)
+{
+  fixture *f = *state;
+  xp_profile_request request = profile_request(10);
+  result r;
+  request.emit_xspace = false;
+  request.repository_root = xp_str_c(f->folder);
+  request.session_id = xp_str_from("run\0two", 7);
+  pthread_t worker = start_working();
+  profile(f->port, &request, &r);
+  stop_working(worker);
+  assert_status(&r, XP_GRPC_INTERNAL, "has a NUL in it");
+  xp_wire_writer_free(&r.message);
+}
+
 /* ---------------------------------------------------------------- the other calls */
 
 static void monitor_answers_with_the_metrics_report(void **state)
@@ -747,6 +762,7 @@ int main(void)
       TEST(an_empty_capture_is_not_saved),
       TEST(a_place_that_cannot_be_written_is_an_error),
       TEST(a_run_cannot_leave_the_directory),
+      TEST(a_name_with_a_nul_is_not_cut_there),
       TEST(monitor_answers_with_the_metrics_report),
       TEST(continuous_profiling_is_unimplemented),
       TEST(a_damaged_request_is_an_invalid_argument),
