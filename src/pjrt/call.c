@@ -38,16 +38,28 @@ static int code_of(const xp_pjrt_plugin *plugin, xp_abi_error *error)
   return args.value;
 }
 
+/* The start of a text, on one line: plugins write paragraphs. */
+static void copy_line(xp_str text, char *line, size_t size)
+{
+  text = xp_str_take(xp_str_trim(text), size - 1);
+  for (size_t i = 0; i < text.len; i++) {
+    line[i] = (unsigned char)text.ptr[i] < ' ' ? ' ' : text.ptr[i];
+  }
+  line[text.len] = '\0';
+}
+
 xp_status xp_pjrt_answer(const xp_pjrt_plugin *plugin, xp_abi_error *error, const char *function, xp_error *err)
 {
   if (error == NULL) {
     return XP_OK;
   }
+  char line[512];
   xp_abi_text_args args = {.struct_size = sizeof args, .object = error};
   plugin->api.error_message(&args);
-  xp_str text = args.text == NULL ? xp_str_c("it does not say why") : xp_str_from(args.text, args.text_size);
-  xp_status status = xp_fail(err, XP_ERR_PEER, "%s of the plugin %s failed: %.*s (%s)", function, plugin->name,
-                             XP_STR_ARG(xp_str_take(xp_str_trim(text), 512)), name_of_code(code_of(plugin, error)));
+  xp_str text = xp_str_from(args.text, args.text == NULL ? 0 : args.text_size);
+  copy_line(text.len == 0 ? xp_str_c("it does not say why") : text, line, sizeof line);
+  xp_status status = xp_fail(err, XP_ERR_PEER, "%s of the plugin %s failed: %s (%s)", function, plugin->name, line,
+                             name_of_code(code_of(plugin, error)));
   destroy_error(plugin, error);
   return status;
 }
