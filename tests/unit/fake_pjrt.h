@@ -36,6 +36,7 @@ static struct {
   uint64_t options[18];    /* words of the options of the last execution */
   int64_t kept[8];         /* ... and its kept arguments */
   uint64_t arguments[256]; /* ... and its arguments */
+  uint64_t extension;      /* that is expected with arguments; 0: none */
   uint64_t values[4][7];   /* options of the last client or topology */
 } fake;
 
@@ -93,7 +94,7 @@ static bool is_name(const char *which, const char *name)
 static void *answer(const char *name, const void *args, size_t size)
 {
   assert_int_equal(word(args, 0), size);
-  assert_int_equal(word(args, 8), 0);
+  assert_int_equal(word(args, 8), fake.extension);
   if (is_name(fake.watch, name)) {
     memcpy(fake.last, args, size < sizeof fake.last ? size : sizeof fake.last);
   }

@@ -238,7 +238,8 @@ static void an_execution_has_its_arguments_and_options(void **state)
   (void)state;
   enum { COUNT = 200 }; /* more than have room on the stack */
   static const size_t kept[] = {0, 7};
-  const xp_pjrt_execute_options options = {kept, 2, 12};
+  static const xp_abi_extension extension = {sizeof extension, 900, NULL};
+  const xp_pjrt_execute_options options = {kept, 2, 12, &extension};
   xp_pjrt_client *client = create_client();
   xp_pjrt_executable *executable = NULL;
   xp_pjrt_buffer *buffers[COUNT], *outputs[2];
@@ -252,10 +253,12 @@ static void an_execution_has_its_arguments_and_options(void **state)
   }
   for (int i = 0; i < 2; i++) { /* many, then few */
     size_t count = i == 0 ? COUNT : 3;
+    fake.extension = i == 0 ? address(&extension) : 0;
     assert_ok(xp_pjrt_execute(executable, buffers, count, i == 0 ? &options : NULL, outputs, NULL, &err), &err);
     assert_memory_equal(fake.arguments, handles, count * sizeof *handles);
     assert_int_equal((int)fake.options[6], i == 0 ? 12 : 0);
     assert_int_equal(fake.options[8], i == 0 ? 2 : 0);
+    fake.extension = 0;
     xp_pjrt_buffer_destroy(outputs[0]);
     xp_pjrt_buffer_destroy(outputs[1]);
   }
