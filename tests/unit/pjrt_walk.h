@@ -5,6 +5,23 @@
 
 #include "fake_pjrt.h"
 
+static inline const xp_pjrt_plugin *open_plugin(void)
+{
+  const xp_pjrt_plugin *plugin = NULL;
+  xp_error err = {0};
+  if (xp_pjrt_plugin_open(fake_get_api, "fake", &plugin, &err) != XP_OK) {
+    fail_msg("%s", err.text);
+  }
+  return plugin;
+}
+
+static inline void assert_ok(xp_status status, const xp_error *err)
+{
+  if (status != XP_OK) {
+    fail_msg("%d %s", (int)status, err->text);
+  }
+}
+
 /* What the walk made, and what it was told. */
 typedef struct {
   const xp_pjrt_plugin *plugin;
@@ -179,7 +196,7 @@ static void walk_end(walk *w)
 }
 
 /* All of it, with a plugin that is open. */
-static xp_status walk_plugin(const xp_pjrt_plugin *plugin, xp_error *err)
+static inline xp_status walk_plugin(const xp_pjrt_plugin *plugin, xp_error *err)
 {
   static xp_status (*const parts[])(walk *) = {walk_client,    walk_programs,  walk_execution,
                                                walk_downloads, walk_questions, walk_topology};
