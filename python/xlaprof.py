@@ -192,10 +192,13 @@ def _pairs(options):
 
 # ---------------------------------------------------------------- annotations
 
+_trace_begin, _trace_end = _lib.xp_trace_begin_copy, _lib.xp_trace_end
+
 _INT, _UINT, _DOUBLE, _BOOL, _STR, _STR_COPY = range(6)
 _keys = {}  # keys must live as long as the process: each is kept once
 
 
+@functools.lru_cache(4096)
 def _utf8(text):
     """What is no text, such as the name of a file in another encoding, gets a "?": it is no reason to stop a program."""
     return text.encode(errors="replace")
@@ -233,8 +236,15 @@ class Trace:
 
     def _begin(self):
         name = _utf8(self.name)
+        if not self.kwargs:
+            return _trace_begin(name, len(name), None, 0)
         args = [_arg(k, v) for k, v in self.kwargs.items()]
-        return _lib.xp_trace_begin_copy(name, len(name), (_Arg * len(args))(*args), len(args))
+        return _trace_begin(name, len(name), (_Arg * len(args))(*args), len(args))
+
+    def _end(self, trace_):
+        if _trace_end(trace_, None):  # refused, so it stays open: the second call says why
+            error = _Error()
+            _check(_trace_end(trace_, error), error)
 
     def __enter__(self):
         jax_scope = _jax_scope(self.name)
@@ -245,14 +255,10 @@ class Trace:
 
     def __exit__(self, *exc):
         trace_, jax_scope = self._open[-1]
-        error = _Error()
-        _check(_lib.xp_trace_end(trace_, error), error)  # out of order, or another thread: it stays open
+        self._end(trace_)  # raises if it is out of order, or on another thread: it stays open
         self._open.pop()
         if jax_scope is not None:
             jax_scope.__exit__(*exc)
-        failure, _barrier_failure.exception = getattr(_barrier_failure, "exception", None), None
-        if failure is not None:
-            raise failure
         return False
 
     def set_metadata(self, **kwargs):
@@ -280,6 +286,17 @@ class StepTrace(Trace):
         for key, value in kwargs.items():
             _lib.xp_trace_add(trace_, _arg(key, value))
         return trace_
+
+    def _end(self, trace_):
+        error = _Error()
+        _check(_trace_end(trace_, error), error)
+
+    def __exit__(self, *exc):
+        super().__exit__(*exc)
+        failure, _barrier_failure.exception = getattr(_barrier_failure, "exception", None), None
+        if failure is not None:
+            raise failure
+        return False
 
 
 def scope():
