@@ -2,13 +2,13 @@
  */
 #include "hlo/order.h"
 
-enum { UNSEEN = 0, OPEN = 1, PLACED = 2 };
+enum { NOBODY_NEEDS = 0, UNSEEN, OPEN, PLACED };
 
 typedef struct {
   uint32_t node, next; /* next: index of the need to follow */
 } level;
 
-static bool is_sorted(const xp_hlo_graph *graph)
+bool xp_hlo_is_sorted(const xp_hlo_graph *graph)
 {
   for (uint32_t i = 0; i < graph->count; i++) {
     for (uint32_t k = graph->first[i]; k < graph->first[i + 1]; k++) {
@@ -47,22 +47,24 @@ static uint32_t place(const xp_hlo_graph *graph, uint32_t root, uint8_t *states,
   return XP_NONE;
 }
 
+static uint32_t place_all(const xp_hlo_graph *graph, uint8_t *states, level *stack, uint32_t *order)
+{
+  uint32_t placed = 0, cycle = XP_NONE;
+  for (uint32_t i = 0; i < graph->count && cycle == XP_NONE; i++) {
+    cycle = states[i] == NOBODY_NEEDS ? place(graph, i, states, stack, order, &placed) : XP_NONE;
+  }
+  for (uint32_t i = 0; i < graph->count && cycle == XP_NONE && placed < graph->count; i++) {
+    cycle = states[i] != PLACED ? i : XP_NONE; /* a cycle that hangs on nothing */
+  }
+  return cycle;
+}
+
 uint32_t xp_hlo_sort(xp_arena *arena, const xp_hlo_graph *graph, uint32_t *order)
 {
-  if (is_sorted(graph)) {
-    for (uint32_t i = 0; i < graph->count; i++) {
-      order[i] = i;
-    }
-    return XP_NONE;
-  }
-  uint8_t *states = xp_arena_alloc(arena, graph->count);
+  uint8_t *states = xp_arena_alloc(arena, graph->count);             /* zeroed: NOBODY_NEEDS */
   level *stack = xp_arena_array(arena, graph->count, sizeof *stack); /* an open node stands on it once */
-  uint32_t placed = 0;
-  for (uint32_t i = 0; i < graph->count; i++) {
-    uint32_t cycle = states[i] == UNSEEN ? place(graph, i, states, stack, order, &placed) : XP_NONE;
-    if (cycle != XP_NONE) {
-      return cycle;
-    }
+  for (uint32_t k = 0; k < graph->first[graph->count]; k++) {
+    states[graph->needs[k]] = UNSEEN;
   }
-  return XP_NONE;
+  return place_all(graph, states, stack, order);
 }

@@ -11,9 +11,12 @@ typedef struct {
   const uint32_t *needs;
 } xp_hlo_graph;
 
-/* order[0 .. count-1]: all nodes, each behind those it needs.  A graph that is in order already stays as it is; else
- * nodes come as a walk in depth from node 0, 1, .. finds them.  Returns XP_NONE, or a node of a cycle.  Takes memory
- * from the arena (which has an escape) and does not recurse. */
+/* True if every node stands behind those it needs. */
+bool xp_hlo_is_sorted(const xp_hlo_graph *graph);
+
+/* order[0 .. count-1]: all nodes, each behind those it needs, as a walk in depth finds them that begins at the nodes
+ * which nobody needs and follows the needs from the first to the last: the order in which XLA prints a computation.
+ * Returns XP_NONE, or a node of a cycle.  Takes memory from the arena (which has an escape) and does not recurse. */
 uint32_t xp_hlo_sort(xp_arena *arena, const xp_hlo_graph *graph, uint32_t *order);
 
 #endif

@@ -73,7 +73,14 @@ static bool order_computations(job *j, const xp_hlo_graph *graph, xp_hlo_module 
 {
   uint32_t *order = xp_arena_array(j->r.arena, j->count, sizeof *order);
   uint32_t *place = xp_arena_array(j->r.arena, j->count, sizeof *place);
-  uint32_t cycle = xp_hlo_sort(j->r.arena, graph, order);
+  uint32_t cycle = XP_NONE;
+  if (xp_hlo_is_sorted(graph)) {
+    for (uint32_t i = 0; i < j->count; i++) {
+      order[i] = i;
+    }
+  } else {
+    cycle = xp_hlo_sort(j->r.arena, graph, order);
+  }
   if (cycle != XP_NONE) {
     j->r.computation = j->parts[cycle].in.name;
     j->r.instruction = xp_str_c(NULL);

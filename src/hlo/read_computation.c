@@ -126,7 +126,7 @@ static bool resolve(building *b, xp_hlo_graph *graph)
 
 /* ---------------------------------------------------------------- order */
 
-/* Moves the instructions to their places and renames the edges.  place[i]: where instruction i goes. */
+/* Moves the instructions to their places and renames the edges. */
 static void move(building *b, const xp_hlo_graph *graph, const uint32_t *order, uint32_t *place)
 {
   xp_hlo_instruction *moved = xp_arena_array(b->r->arena, b->count, sizeof *moved);
@@ -144,22 +144,22 @@ static void move(building *b, const xp_hlo_graph *graph, const uint32_t *order, 
   b->ids = ids;
 }
 
+/* place[i]: where instruction i of the message stands in the end. */
 static bool sort(building *b, const xp_hlo_graph *graph, uint32_t *place)
 {
+  for (uint32_t i = 0; i < b->count; i++) {
+    place[i] = i;
+  }
+  if (xp_hlo_is_sorted(graph)) {
+    return true;
+  }
   uint32_t *order = xp_arena_array(b->r->arena, b->count, sizeof *order);
   uint32_t cycle = xp_hlo_sort(b->r->arena, graph, order);
   if (cycle != XP_NONE) {
     b->r->instruction = b->instructions[cycle].name;
     return xp_hlo_refuse(b->r, XP_ERR_FORMAT, "operand_ids", "the instruction needs itself, through a cycle");
   }
-  bool is_in_order = true;
-  for (uint32_t i = 0; i < b->count; i++) {
-    place[i] = i;
-    is_in_order = is_in_order && order[i] == i;
-  }
-  if (!is_in_order) {
-    move(b, graph, order, place);
-  }
+  move(b, graph, order, place);
   return true;
 }
 
