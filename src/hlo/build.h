@@ -18,7 +18,8 @@
  * Names are the opcode and the id ("add.3").  Ids count from 1 through the whole module, computations included, and
  * stay small: there are plugins that take none above 2^31.
  *
- * Everything passed in is copied.  One thread at a time uses a builder.
+ * Everything passed in is copied, texts as UTF-8 (bytes that are none become U+FFFD).  One thread at a time uses a
+ * builder.
  */
 #ifndef XP_HLO_BUILD_H
 #define XP_HLO_BUILD_H

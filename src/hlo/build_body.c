@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "json/utf8.h"
+
 /* ---------------------------------------------------------------- errors */
 
 static bool has_failed(const xp_hlo_builder *builder)
@@ -74,6 +76,16 @@ xp_hlo_list xp_hlo_keep_list(xp_hlo_builder *builder, const int64_t *values, siz
 xp_str xp_hlo_keep_str(xp_hlo_builder *builder, xp_str s)
 {
   xp_str copy = xp_arena_copy(builder->arena, s);
+  if (copy.ptr == NULL) {
+    xp_hlo_out_of_memory(builder);
+  }
+  return copy;
+}
+
+xp_str xp_hlo_keep_text(xp_hlo_builder *builder, xp_str s)
+{
+  bool is_utf8 = xp_utf8_is_valid(s);
+  xp_str copy = is_utf8 ? xp_arena_copy(builder->arena, s) : xp_utf8_clean(s, builder->arena);
   if (copy.ptr == NULL) {
     xp_hlo_out_of_memory(builder);
   }

@@ -140,7 +140,7 @@ xp_hlo_value xp_hlo_build_custom_call(xp_hlo_body *body, const xp_hlo_custom_cal
   if (custom->target.len == 0) {
     return xp_hlo_cannot(body, opcode, "it has no target; name the function to call");
   }
-  const xp_hlo_custom_call copy = {.target = xp_hlo_keep_str(body->builder, custom->target),
+  const xp_hlo_custom_call copy = {.target = xp_hlo_keep_text(body->builder, custom->target),
                                    .has_side_effect = custom->has_side_effect,
                                    .api_version = custom->api_version,
                                    .schedule = custom->schedule};

@@ -10,7 +10,7 @@ xp_hlo_builder *xp_hlo_builder_create(xp_arena *arena, const char *name)
   }
   *none = (xp_hlo_body){.builder = builder};
   *builder = (xp_hlo_builder){.arena = arena, .next_id = 1, .none = none};
-  builder->name = xp_hlo_keep_str(builder, xp_str_c(name));
+  builder->name = xp_hlo_keep_text(builder, xp_str_c(name));
   return builder;
 }
 
@@ -20,9 +20,9 @@ void xp_hlo_builder_set_meta(xp_hlo_builder *builder, const xp_hlo_meta *meta)
     builder->meta = (xp_hlo_meta){.source_line = 0};
     return;
   }
-  builder->meta = (xp_hlo_meta){.op_type = xp_hlo_keep_str(builder, meta->op_type),
-                                .op_name = xp_hlo_keep_str(builder, meta->op_name),
-                                .source_file = xp_hlo_keep_str(builder, meta->source_file),
+  builder->meta = (xp_hlo_meta){.op_type = xp_hlo_keep_text(builder, meta->op_type),
+                                .op_name = xp_hlo_keep_text(builder, meta->op_name),
+                                .source_file = xp_hlo_keep_text(builder, meta->source_file),
                                 .source_line = meta->source_line,
                                 .stack_frame_id = meta->stack_frame_id,
                                 .rest = xp_hlo_keep_str(builder, meta->rest)};
@@ -32,7 +32,7 @@ static const xp_str *keep_texts(xp_hlo_builder *builder, const xp_str *texts, si
 {
   xp_str *copies = xp_hlo_keep(builder, texts, count, sizeof *texts);
   for (size_t i = 0; copies != NULL && i < count; i++) {
-    copies[i] = xp_hlo_keep_str(builder, texts[i]);
+    copies[i] = xp_hlo_keep_text(builder, texts[i]);
   }
   return copies;
 }
@@ -77,7 +77,7 @@ xp_hlo_body *xp_hlo_body_begin(xp_hlo_builder *builder, const char *name)
   if (body == NULL) {
     return builder->none; /* the builder has failed: nothing is appended to it */
   }
-  body->name = xp_hlo_keep_str(builder, xp_str_c(name));
+  body->name = xp_hlo_keep_text(builder, xp_str_c(name));
   builder->open_bodies++;
   return body;
 }

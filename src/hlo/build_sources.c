@@ -13,7 +13,7 @@ xp_hlo_value xp_hlo_build_parameter(xp_hlo_body *body, int64_t number, const xp_
   }
   xp_hlo_instruction in = {.opcode = opcode,
                            .shape = xp_hlo_keep_shape(body->builder, shape),
-                           .name = xp_str_c(name),
+                           .name = xp_hlo_keep_text(body->builder, xp_str_c(name)),
                            .parameter_number = number};
   return xp_hlo_append(body, &in, NULL, 0);
 }
