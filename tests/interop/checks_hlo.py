@@ -2,6 +2,7 @@
 import pathlib
 import tempfile
 
+from checks_pjrt import NEW, OLD
 from harness import HERE, TREE, must, output_of, same
 
 
@@ -39,9 +40,17 @@ def check_xla_prints_built_modules_as_we_do(programs):
 
 
 def check_xla_compiles_built_modules(programs):
-    with tempfile.TemporaryDirectory() as folder:
-        output_of(programs.built("hlo_modules"), "build", folder)
-        peer(programs, "compile", *(p for p in sorted(pathlib.Path(folder).glob("*.hlo")) if p.stem != "calls"))
+    """And what its compiler makes of them comes through our reader."""
+    for plugin in (OLD, NEW):
+        with tempfile.TemporaryDirectory() as folder:
+            output_of(programs.built("hlo_modules"), "build", folder)
+            for path in sorted(p for p in pathlib.Path(folder).glob("*.hlo") if p.stem != "custom"):
+                optimised = pathlib.Path(str(path) + ".optimised")
+                told = output_of(programs.built("plugin_run"), programs.plugin(*plugin), "optimized", path, "hlo", optimised)
+                must("%s of %s: %s" % (path.name, plugin[0], told), "error:" not in told and optimised.exists())
+                output_of(programs.built("hlo_modules"), "again", optimised)
+                text = pathlib.Path(str(optimised) + ".ours").read_text()
+                must("an entry in\n%s" % text, "ENTRY %" in text)
 
 
 def check_modules_that_xla_parsed(programs):

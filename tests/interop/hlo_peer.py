@@ -3,7 +3,6 @@
 
     hlo_peer.py print FILE...     writes FILE.xla, the text that XLA prints of an HloModuleProto
     hlo_peer.py parse FOLDER      writes FOLDER/NAME.hlo: modules that XLA parsed from text (hlo_texts.py)
-    hlo_peer.py compile FILE...   compiles HloModuleProtos with XLA for the CPU
     hlo_peer.py torch FOLDER      writes FOLDER/NAME.hlo: graphs of torch_xla, in its environment
 """
 import pathlib
@@ -27,16 +26,6 @@ def parse(folder):
     for name, text in texts():
         module = _hlo.hlo_module_from_text(text)
         (pathlib.Path(folder) / (name + ".hlo")).write_bytes(module.as_serialized_hlo_module_proto())
-
-
-def compile_modules(*paths):
-    import jax
-    from jaxlib import _hlo, _jax
-    client = jax.devices("cpu")[0].client
-    for path in paths:
-        computation = _hlo.XlaComputation(pathlib.Path(path).read_bytes())
-        mlir = _jax.mlir.xla_computation_to_mlir_module(computation)
-        client.compile_and_load(mlir, client.devices()[:1], _jax.CompileOptions())
 
 
 def graphs_of_torch():
@@ -72,4 +61,4 @@ def torch(folder):
 
 
 if __name__ == "__main__":
-    {"print": print_modules, "parse": parse, "compile": compile_modules, "torch": torch}[sys.argv[1]](*sys.argv[2:])
+    {"print": print_modules, "parse": parse, "torch": torch}[sys.argv[1]](*sys.argv[2:])

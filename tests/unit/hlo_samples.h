@@ -310,16 +310,26 @@ static inline uint32_t sample_calls(xp_hlo_builder *builder)
   xp_hlo_value x = sample_parameter(b, 0, XP_HLO_F32, 0, NULL), s = sample_parameter(b, 1, XP_HLO_S32, 0, NULL);
   xp_hlo_value p = sample_parameter(b, 2, XP_HLO_PRED, 0, NULL), w = sample_parameter(b, 3, XP_HLO_F32, 1, four);
   const xp_hlo_value initial[] = {s, w}, twice[] = {x, x};
-  const xp_hlo_custom_call custom = {.target = xp_str_c("my \"target\""), .has_side_effect = true, .api_version = 2};
   xp_hlo_value out[10];
   size_t n = 0;
   out[n++] = xp_hlo_build_while(b, condition, step, xp_hlo_build_tuple(b, initial, 2));
   out[n++] = xp_hlo_build_call(b, branches[0], &x, 1);
   out[n++] = xp_hlo_build_conditional(b, p, branches, twice, 2);
   out[n++] = xp_hlo_build_conditional(b, s, branches, twice, 2);
-  out[n++] = xp_hlo_build_custom_call(b, &custom, xp_str_c("opaque"), &parts[1], twice, 2);
   out[n++] = xp_hlo_build_opt_barrier(b, out[0]);
   return sample_end(b, out, n);
+}
+
+/* What only a machine with the function can compile. */
+static inline uint32_t sample_custom(xp_hlo_builder *builder)
+{
+  static const int64_t four[] = {4};
+  const xp_hlo_shape shape = xp_hlo_shape_array(XP_HLO_F32, 1, four);
+  const xp_hlo_custom_call custom = {.target = xp_str_c("my \"target\""), .has_side_effect = true, .api_version = 2};
+  xp_hlo_body *b = xp_hlo_body_begin(builder, "main");
+  xp_hlo_value x = xp_hlo_build_parameter(b, 0, &shape, "p");
+  const xp_hlo_value twice[] = {x, x};
+  return xp_hlo_body_end(b, xp_hlo_build_custom_call(b, &custom, xp_str_c("opaque"), &shape, twice, 2));
 }
 
 /* Metadata, frames and an alias. */
@@ -355,8 +365,9 @@ typedef struct {
 } hlo_sample;
 
 static const hlo_sample hlo_samples[] = {
-    {"elements", sample_elements}, {"sources", sample_sources},   {"moves", sample_moves}, {"index", sample_index},
-    {"sums", sample_sums},         {"products", sample_products}, {"calls", sample_calls}, {"meta", sample_meta},
+    {"elements", sample_elements}, {"sources", sample_sources}, {"moves", sample_moves},
+    {"index", sample_index},       {"sums", sample_sums},       {"products", sample_products},
+    {"calls", sample_calls},       {"custom", sample_custom},   {"meta", sample_meta},
 };
 
 #endif
