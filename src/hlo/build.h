@@ -2,8 +2,8 @@
  *
  * A builder makes a module in an arena.  Each computation is a body: values are appended to it, each from values of the
  * same body, and ending the body gives the number by which other bodies call it.  All shapes but those of parameters,
- * constants and custom calls are inferred, by the rules of XLA; operands of different shapes are an error, never
- * broadcast.
+ * constants and custom calls are inferred, by the rules of XLA; operands of different shapes are an error, and
+ * nothing is broadcast but where it says so below.
  *
  *     xp_hlo_builder *b = xp_hlo_builder_create(arena, "SyncTensorsGraph");
  *     xp_hlo_body *main = xp_hlo_body_begin(b, "main");
@@ -94,10 +94,10 @@ xp_hlo_value xp_hlo_build_compare(xp_hlo_body *body, xp_hlo_compare direction, x
 /* Floats in total order (see XP_HLO_ORDER_TOTAL): what sorting needs. */
 xp_hlo_value xp_hlo_build_compare_total(xp_hlo_body *body, xp_hlo_compare direction, xp_hlo_value x, xp_hlo_value y);
 
-/* pred: a scalar, or of the shape of the others. */
+/* pred: of the extents of the others, or a scalar, which is broadcast. */
 xp_hlo_value xp_hlo_build_select(xp_hlo_body *body, xp_hlo_value pred, xp_hlo_value on_true, xp_hlo_value on_false);
 
-/* min and max: scalars, or of the shape of x. */
+/* min and max: of the shape of x, or scalars, which are broadcast. */
 xp_hlo_value xp_hlo_build_clamp(xp_hlo_body *body, xp_hlo_value min, xp_hlo_value x, xp_hlo_value max);
 xp_hlo_value xp_hlo_build_convert(xp_hlo_body *body, xp_hlo_value x, xp_hlo_type type);
 

@@ -1,6 +1,7 @@
 /* Operations element by element: which types each takes, and what type comes out.
  *
- * Extents never change here, and never have to be guessed: operands have the same, or are scalars where XLA says so.
+ * Extents never change here, and never have to be guessed: operands have the same, or are scalars where the header says
+ * so.
  */
 #include "hlo/build_body.h"
 
@@ -203,9 +204,20 @@ static bool fits(const xp_hlo_shape *small, const xp_hlo_shape *large)
   return small->rank == 0 || xp_hlo_shape_same_dims(small, large);
 }
 
+/* A scalar as an array of the extents of `like`; anything else stays.  XLA's rules allow the scalar, but the compilers
+ * of some plugins do not get along with it. */
+static xp_hlo_value spread(xp_hlo_body *body, xp_hlo_value x, xp_hlo_value like_this)
+{
+  const xp_hlo_shape like_shape = *xp_hlo_shape_in(body, like_this);
+  if (xp_hlo_shape_in(body, x)->rank == like_shape.rank) {
+    return x;
+  }
+  return xp_hlo_build_broadcast(body, x, like_shape.rank, like_shape.dims, NULL);
+}
+
 xp_hlo_value xp_hlo_build_select(xp_hlo_body *body, xp_hlo_value pred, xp_hlo_value on_true, xp_hlo_value on_false)
 {
-  const xp_hlo_value operands[] = {pred, on_true, on_false};
+  xp_hlo_value operands[] = {pred, on_true, on_false};
   const xp_hlo_opcode opcode = XP_HLO_OP_SELECT;
   for (size_t i = 0; i < 3; i++) {
     if (!xp_hlo_is_array_value(body, opcode, operands[i])) {
@@ -222,12 +234,13 @@ xp_hlo_value xp_hlo_build_select(xp_hlo_body *body, xp_hlo_value pred, xp_hlo_va
                               "the first must be a pred scalar, or pred with the extents of the others");
   }
   xp_hlo_instruction in = like(body, on_true, opcode, t->type);
+  operands[0] = spread(body, pred, on_true);
   return xp_hlo_append(body, &in, operands, 3);
 }
 
 xp_hlo_value xp_hlo_build_clamp(xp_hlo_body *body, xp_hlo_value min, xp_hlo_value x, xp_hlo_value max)
 {
-  const xp_hlo_value operands[] = {min, x, max};
+  xp_hlo_value operands[] = {min, x, max};
   const xp_hlo_opcode opcode = XP_HLO_OP_CLAMP;
   for (size_t i = 0; i < 3; i++) {
     if (!xp_hlo_is_array_value(body, opcode, operands[i])) {
@@ -246,6 +259,8 @@ xp_hlo_value xp_hlo_build_clamp(xp_hlo_body *body, xp_hlo_value min, xp_hlo_valu
     return xp_hlo_cannot_pair(body, opcode, s, s, "complex numbers have no order");
   }
   xp_hlo_instruction in = like(body, x, opcode, s->type);
+  operands[0] = spread(body, min, x);
+  operands[2] = spread(body, max, x);
   return xp_hlo_append(body, &in, operands, 3);
 }
 

@@ -139,9 +139,9 @@ static inline uint32_t sample_sources(xp_hlo_builder *builder)
   out[n++] = xp_hlo_build_iota(b, &bits, 1);
   out[n++] = xp_hlo_build_rng(b, XP_HLO_RNG_UNIFORM, zero, one, &matrix);
   out[n++] = xp_hlo_build_rng(b, XP_HLO_RNG_NORMAL, zero, one, &matrix);
-  out[n++] = xp_hlo_build_random_bits(b, XP_HLO_RNG_DEFAULT, state, &bits);
-  out[n++] = xp_hlo_build_random_bits(b, XP_HLO_RNG_THREE_FRY, state, &bits);
-  out[n++] = xp_hlo_build_random_bits(b, XP_HLO_RNG_PHILOX, state, &bits);
+  out[n++] = xp_hlo_build_element(b, xp_hlo_build_random_bits(b, XP_HLO_RNG_DEFAULT, state, &bits), 1);
+  out[n++] = xp_hlo_build_element(b, xp_hlo_build_random_bits(b, XP_HLO_RNG_THREE_FRY, state, &bits), 1);
+  out[n++] = xp_hlo_build_element(b, xp_hlo_build_random_bits(b, XP_HLO_RNG_PHILOX, state, &bits), 1);
   return sample_end(b, out, n);
 }
 
@@ -235,12 +235,12 @@ static inline uint32_t sample_sums(xp_hlo_builder *builder)
   const xp_hlo_value initials[] = {zero, xp_hlo_build_integer(b, XP_HLO_S32, 0)};
   size_t n = 0;
   out[n++] = xp_hlo_build_reduce(b, &x, &zero, 1, last, 1, add);
-  out[n++] = xp_hlo_build_reduce(b, both, initials, 2, last, 1, argmax);
+  out[n++] = xp_hlo_build_element(b, xp_hlo_build_reduce(b, both, initials, 2, last, 1, argmax), 1);
   out[n++] = xp_hlo_build_reduce_window(b, a, zero, halves, add);
   out[n++] = xp_hlo_build_reduce_window(b, a, zero, padded, add);
   out[n++] = xp_hlo_build_select_and_scatter(b, a, ge, halves, s, zero, add);
   out[n++] = xp_hlo_build_sort(b, &x, 1, 1, false, ge);
-  out[n++] = xp_hlo_build_sort(b, both, 2, 0, true, less);
+  out[n++] = xp_hlo_build_element(b, xp_hlo_build_sort(b, both, 2, 0, true, less), 1);
   return sample_end(b, out, n);
 }
 
@@ -312,11 +312,12 @@ static inline uint32_t sample_calls(xp_hlo_builder *builder)
   const xp_hlo_value initial[] = {s, w}, twice[] = {x, x};
   xp_hlo_value out[10];
   size_t n = 0;
-  out[n++] = xp_hlo_build_while(b, condition, step, xp_hlo_build_tuple(b, initial, 2));
+  xp_hlo_value end = xp_hlo_build_while(b, condition, step, xp_hlo_build_tuple(b, initial, 2));
+  out[n++] = xp_hlo_build_element(b, end, 0);
   out[n++] = xp_hlo_build_call(b, branches[0], &x, 1);
   out[n++] = xp_hlo_build_conditional(b, p, branches, twice, 2);
   out[n++] = xp_hlo_build_conditional(b, s, branches, twice, 2);
-  out[n++] = xp_hlo_build_opt_barrier(b, out[0]);
+  out[n++] = xp_hlo_build_element(b, xp_hlo_build_opt_barrier(b, end), 1);
   return sample_end(b, out, n);
 }
 
