@@ -55,6 +55,13 @@ const command commands[CMD_COUNT] = {
                      "resolved, 7 no profiler server, 8 busy, 9 the server failed, 10 the capture is empty, 5 only "
                      "some were captured.",
                      "xlaprof capture localhost:9012 logs --duration-ms 2000", run_capture},
+    [CMD_AOT] =
+        {"aot", "PROGRAM --plugin FILE --topology NAME",
+         "compiles a program without its device, and tells which names remain",
+         "Compiles an HLO module or MLIR for a machine that is not here, with the compiler of a PJRT plugin (such as "
+         "libtpu), in a process of its own, and counts which scopes the compiled instructions carry: what a profile "
+         "of that machine will show. Exit status 1 with --require-names if none does.",
+         "xlaprof aot step.hlo.pb --plugin libtpu.so --topology v5e:2x2x1", run_aot},
 };
 
 const char *command_name(command_id id)

@@ -25,6 +25,7 @@ int run_reading(const options *o); /* report, info, steps, gaps, ops, names */
 int run_counters(const options *o);
 int run_events(const options *o);
 int run_capture(const options *o);
+int run_aot(const options *o);
 
 /* Says what went wrong; returns its exit status. */
 int say(const xp_error *err);

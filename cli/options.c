@@ -13,8 +13,8 @@ typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_BY, KIND_PAI
 #define ONLY(id) (1u << CMD_##id)
 enum {
   ALL = (1u << CMD_COUNT) - 1,
-  READING = ALL & ~ONLY(CAPTURE),
-  TABLES = READING & ~ONLY(REPORT),
+  READING = ALL & ~(ONLY(CAPTURE) | ONLY(AOT)),
+  TABLES = (READING & ~ONLY(REPORT)) | ONLY(AOT),
   EXPLAINING = ONLY(REPORT) | ONLY(GAPS),
   STEPPING = EXPLAINING | ONLY(STEPS),
   TIMED = STEPPING | ONLY(EVENTS),
@@ -80,6 +80,15 @@ static const option table[] = {
      KIND_TPU,
      FIELD(advanced),
      NO_FIELD},
+    {{"--plugin", "FILE", ONLY(AOT), "PJRT plugin whose compiler to use (libtpu.so)"},
+     KIND_TEXT,
+     FIELD(plugin),
+     NO_FIELD},
+    {{"--topology", "NAME", ONLY(AOT), "machine to compile for (v5e:2x2x1)"}, KIND_TEXT, FIELD(topology), NO_FIELD},
+    {{"--require-names", NULL, ONLY(AOT), "exit status 1 if no instruction carries a scope"},
+     KIND_SWITCH,
+     FIELD(require_names),
+     NO_FIELD},
     {{"--by", "WHAT", ONLY(OPS), "group by op, scope, category, module or source"}, KIND_BY, FIELD(by), NO_FIELD},
     {{"--match", "REGEX", ONLY(EVENTS), "only events whose name holds this expression"},
      KIND_TEXT,
@@ -123,12 +132,15 @@ static const option table[] = {
      KIND_SWITCH,
      FIELD(raw_names),
      NO_FIELD},
-    {{"--top", "N", READING & ~ONLY(EVENTS), "at most N rows in each text table, 0 for all"},
+    {{"--top", "N", (READING & ~ONLY(EVENTS)) | ONLY(AOT), "at most N rows in each text table, 0 for all"},
      KIND_NUMBER,
      FIELD(top),
      FIELD(has_top)},
-    {{"--width", "N", READING, "columns of text (the terminal's; 80 in a pipe)"}, KIND_NUMBER, FIELD(width), NO_FIELD},
-    {{"--no-color", NULL, READING, "no bold headings on a terminal (also: NO_COLOR=1)"},
+    {{"--width", "N", READING | ONLY(AOT), "columns of text (the terminal's; 80 in a pipe)"},
+     KIND_NUMBER,
+     FIELD(width),
+     NO_FIELD},
+    {{"--no-color", NULL, READING | ONLY(AOT), "no bold headings on a terminal (also: NO_COLOR=1)"},
      KIND_SWITCH,
      FIELD(no_color),
      NO_FIELD},
@@ -362,6 +374,10 @@ static bool check(const options *o, xp_error *err)
 {
   if (o->command == CMD_CAPTURE) {
     return check_capture(o, err);
+  }
+  if (o->command == CMD_AOT && (o->path == NULL || o->plugin == NULL || o->topology == NULL)) {
+    return fail(err, "Something is missing for", "aot",
+                "Write xlaprof aot PROGRAM --plugin libtpu.so --topology v5e:2x2x1");
   }
   if (o->path == NULL) {
     return fail(err, "No capture is given to", command_name(o->command),

@@ -17,6 +17,7 @@ typedef enum {
   CMD_NAMES,
   CMD_EVENTS,
   CMD_CAPTURE,
+  CMD_AOT,
   CMD_COUNT
 } command_id;
 
@@ -33,6 +34,9 @@ typedef struct {
   uint64_t limit, top, width, threads;
   bool has_top;
   xp_ops_by by;
+  /* aot */
+  const char *plugin, *topology;
+  bool require_names;
   /* capture */
   const char *logdir; /* its second operand */
   const char *session_id;
