@@ -151,7 +151,7 @@ static void ids_that_do_not_fit_are_refused(void **state)
   must_fail(twice, 1, XP_ERR_FORMAT, "field id: the id 1 stands twice");
   must_fail(calls_nothing, 1, XP_ERR_FORMAT, "call.1 of computation main, field called_computation_ids: there is no");
   must_fail(two_parameters_of_one_number, 1, XP_ERR_FORMAT, "field parameter_number: 0 stands twice");
-  must_fail(nothing, 1, XP_ERR_FORMAT, "computation main, field instructions: there are 0");
+  must_fail(nothing, 1, XP_ERR_FORMAT, "computation main, field instructions: there are none");
 }
 
 static void one_parameter(xp_wire_writer *w)
