@@ -372,6 +372,14 @@ static void cut_inside(xp_wire_writer *w)
   xp_wire_close_message(w, mark);
 }
 
+/* A field that a later XLA may add to the dimension numbers of dot. */
+static void newer_numbers(xp_wire_writer *w)
+{
+  size_t mark = open_instruction(w, 1, "dot", "");
+  xp_wire_put_bytes(w, 30, xp_str_from("\x48\x01", 2)); /* field 9 */
+  xp_wire_close_message(w, mark);
+}
+
 static void fields_with_wrong_values_are_named(void **state)
 {
   (void)state;
@@ -379,6 +387,8 @@ static void fields_with_wrong_values_are_named(void **state)
   must_fail(bad_distribution, 1, XP_ERR_FORMAT, "field distribution: there is no value 9");
   must_fail(bad_wire_type, 1, XP_ERR_FORMAT, "field window: wire type 0 does not belong there");
   must_fail(no_opcode, 1, XP_ERR_FORMAT, "field opcode: it is missing");
+  must_fail(newer_numbers, 1, XP_ERR_FORMAT,
+            "field dot_dimension_numbers: it has a field 9, which is newer than this library");
   must_fail(cut_inside, 1, XP_ERR_TRUNCATED, "field window: its end is missing");
 }
 
