@@ -46,7 +46,8 @@ def check_xla_compiles_built_modules(programs):
             output_of(programs.built("hlo_modules"), "build", folder)
             for path in sorted(p for p in pathlib.Path(folder).glob("*.hlo") if p.stem != "custom"):
                 optimised = pathlib.Path(str(path) + ".optimised")
-                told = output_of(programs.built("plugin_run"), programs.plugin(*plugin), "optimized", path, "hlo", optimised)
+                told = output_of(programs.built("plugin_run"), programs.plugin(*plugin), "optimized", path, "hlo",
+                                 optimised)
                 must("%s of %s: %s" % (path.name, plugin[0], told), "error:" not in told and optimised.exists())
                 output_of(programs.built("hlo_modules"), "again", optimised)
                 text = pathlib.Path(str(optimised) + ".ours").read_text()
