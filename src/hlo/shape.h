@@ -46,7 +46,8 @@ bool xp_hlo_shape_same_dims(const xp_hlo_shape *a, const xp_hlo_shape *b);
 /* True if the last dimension runs fastest, then the one before it, and so on. */
 bool xp_hlo_shape_is_row_major(const xp_hlo_shape *shape);
 
-/* The shape as XLA prints it, with layouts ("f32[2,3]{1,0}") or without ("f32[2,3]"); lies in the arena. */
+/* The shape as XLA prints it, with layouts ("f32[2,3]{1,0}") or without ("f32[2,3]"); lies in the arena; empty when
+ * memory is out. */
 xp_str xp_hlo_shape_text(xp_arena *arena, const xp_hlo_shape *shape, bool with_layout);
 
 /* Checks that the bytes of an array, or of all parts of a tuple, fit 63 bits and that no extent is negative. */
@@ -67,12 +68,11 @@ static inline int64_t xp_hlo_shape_elements(const xp_hlo_shape *shape)
   return n;
 }
 
-/* Bytes of an array; types of less than a byte are packed.  0 for tuples: ask for their parts. */
+/* Bytes of an array.  0 for tuples: ask for their parts. */
 static inline int64_t xp_hlo_shape_bytes(const xp_hlo_shape *shape)
 {
-  unsigned bits = xp_hlo_type_bits(shape->type);
-  int64_t n = bits ? xp_hlo_shape_elements(shape) : 0;
-  return bits % 8 == 0 ? n * (int64_t)(bits / 8) : n / 8 * (int64_t)bits + (n % 8 * (int64_t)bits + 7) / 8;
+  size_t each = xp_hlo_type_bytes(shape->type);
+  return each > 0 ? xp_hlo_shape_elements(shape) * (int64_t)each : 0;
 }
 
 #endif

@@ -1,0 +1,211 @@
+/* What stands behind the operands of an instruction: the attributes of its opcode, then the computations that it calls.
+ *
+ * The form and the order are XLA's, so that two dumps can be compared line by line.  Attributes that a module keeps as
+ * records (shardings, replica groups) are not printed.
+ */
+#include "hlo/record.h"
+#include "hlo/text_out.h"
+
+static void put_slice(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  bool has_strides = false;
+  for (size_t i = 0; i < in->slice_count; i++) {
+    has_strides = has_strides || in->slice[i].stride != 1;
+  }
+  xp_hlo_out_text(out, ", slice={");
+  for (size_t i = 0; i < in->slice_count; i++) {
+    const xp_hlo_slice_dim *d = &in->slice[i];
+    xp_hlo_out_format(out, "%s[%lld:%lld", i > 0 ? ", " : "", (long long)d->start, (long long)d->limit);
+    if (has_strides) {
+      xp_hlo_out_format(out, ":%lld", (long long)d->stride);
+    }
+    xp_hlo_out_text(out, "]");
+  }
+  xp_hlo_out_text(out, "}");
+}
+
+static void put_padding(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  bool has_interior = false;
+  for (size_t i = 0; i < in->padding_count; i++) {
+    has_interior = has_interior || in->padding[i].interior != 0;
+  }
+  xp_hlo_out_text(out, ", padding=");
+  for (size_t i = 0; i < in->padding_count; i++) {
+    const xp_hlo_pad_dim *d = &in->padding[i];
+    xp_hlo_out_format(out, "%s%lld_%lld", i > 0 ? "x" : "", (long long)d->low, (long long)d->high);
+    if (has_interior) {
+      xp_hlo_out_format(out, "_%lld", (long long)d->interior);
+    }
+  }
+}
+
+/* The order that a comparison of this type has when nothing is said. */
+static xp_hlo_order usual_order(xp_hlo_type type)
+{
+  switch (xp_hlo_type_kind(type)) {
+  case XP_HLO_KIND_SIGNED:
+    return XP_HLO_ORDER_SIGNED;
+  case XP_HLO_KIND_UNSIGNED:
+  case XP_HLO_KIND_PRED:
+    return XP_HLO_ORDER_UNSIGNED;
+  default:
+    return XP_HLO_ORDER_FLOAT;
+  }
+}
+
+static void put_compare(xp_hlo_out *out, const xp_hlo_computation *computation, const xp_hlo_instruction *in)
+{
+  xp_hlo_order usual =
+      in->operand_count > 0 ? usual_order(xp_hlo_operand(computation, in, 0)->shape.type) : XP_HLO_ORDER_NONE;
+  xp_hlo_out_format(out, ", direction=%s", xp_hlo_compare_names[in->compare]);
+  if (in->order != XP_HLO_ORDER_NONE && in->order != usual) {
+    xp_hlo_out_format(out, ", type=%s", xp_hlo_order_names[in->order]);
+  }
+}
+
+static void put_custom_call(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  static const char *const versions[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL",
+                                         "API_VERSION_STATUS_RETURNING", "API_VERSION_STATUS_RETURNING_UNIFIED",
+                                         "API_VERSION_TYPED_FFI"};
+  const xp_hlo_custom_call *c = in->custom_call;
+  if (c == NULL) {
+    return;
+  }
+  xp_hlo_out_text(out, ", custom_call_target=");
+  xp_hlo_out_quoted(out, c->target);
+  if (c->constrains_layout) {
+    xp_hlo_out_text(out, ", operand_layout_constraints={");
+    for (size_t i = 0; i < c->operand_shape_count; i++) {
+      xp_hlo_out_text(out, i > 0 ? ", " : "");
+      xp_hlo_out_shape(out, &c->operand_shapes[i], true);
+    }
+    xp_hlo_out_text(out, "}");
+  }
+  xp_hlo_out_flag(out, "custom_call_has_side_effect", c->has_side_effect);
+  if (c->schedule == 1 || c->schedule == 2) {
+    xp_hlo_out_format(out, ", schedule=%s", c->schedule == 1 ? "SCHEDULE_LATEST" : "SCHEDULE_EARLIEST");
+  }
+  if (c->api_version > 1 && c->api_version < 5) {
+    xp_hlo_out_format(out, ", api_version=%s", versions[c->api_version]);
+  }
+}
+
+static void put_random(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  static const char *const distributions[] = {"rng_invalid", "rng_uniform", "rng_normal"};
+  static const char *const algorithms[] = {"rng_default", "rng_three_fry", "rng_philox"};
+  if (in->opcode == XP_HLO_OP_RNG) {
+    xp_hlo_out_format(out, ", distribution=%s", distributions[in->rng]);
+  } else if (in->opcode == XP_HLO_OP_RNG_BIT_GENERATOR) {
+    xp_hlo_out_format(out, ", algorithm=%s", algorithms[in->rng_algorithm]);
+  } else {
+    xp_hlo_out_int(out, "delta", in->delta);
+  }
+}
+
+static void put_of_opcode(xp_hlo_out *out, const xp_hlo_computation *computation, const xp_hlo_instruction *in)
+{
+  switch (in->opcode) {
+  case XP_HLO_OP_BROADCAST:
+  case XP_HLO_OP_TRANSPOSE:
+  case XP_HLO_OP_REVERSE:
+  case XP_HLO_OP_CONCATENATE:
+  case XP_HLO_OP_REDUCE:
+  case XP_HLO_OP_MAP:
+  case XP_HLO_OP_GET_DIMENSION_SIZE:
+  case XP_HLO_OP_SET_DIMENSION_SIZE:
+    xp_hlo_out_dims(out, "dimensions", &in->dimensions);
+    break;
+  case XP_HLO_OP_SORT:
+    xp_hlo_out_dims(out, "dimensions", &in->dimensions);
+    xp_hlo_out_flag(out, "is_stable", in->is_stable);
+    break;
+  case XP_HLO_OP_IOTA:
+    xp_hlo_out_int(out, "iota_dimension", in->dimensions.count > 0 ? in->dimensions.values[0] : 0);
+    break;
+  case XP_HLO_OP_GET_TUPLE_ELEMENT:
+    xp_hlo_out_int(out, "index", in->tuple_index);
+    break;
+  case XP_HLO_OP_SLICE:
+    put_slice(out, in);
+    break;
+  case XP_HLO_OP_DYNAMIC_SLICE:
+    xp_hlo_out_dims(out, "dynamic_slice_sizes", &in->dynamic_slice_sizes);
+    break;
+  case XP_HLO_OP_PAD:
+    put_padding(out, in);
+    break;
+  case XP_HLO_OP_COMPARE:
+    put_compare(out, computation, in);
+    break;
+  case XP_HLO_OP_REDUCE_WINDOW:
+  case XP_HLO_OP_SELECT_AND_SCATTER:
+    xp_hlo_out_window(out, in->window);
+    break;
+  case XP_HLO_OP_CONVOLUTION:
+    xp_hlo_out_convolution(out, in);
+    break;
+  case XP_HLO_OP_DOT:
+    xp_hlo_out_dot(out, in);
+    break;
+  case XP_HLO_OP_GATHER:
+    xp_hlo_out_gather(out, in);
+    break;
+  case XP_HLO_OP_SCATTER:
+    xp_hlo_out_scatter(out, in);
+    break;
+  case XP_HLO_OP_RNG:
+  case XP_HLO_OP_RNG_BIT_GENERATOR:
+  case XP_HLO_OP_RNG_GET_AND_UPDATE_STATE:
+    put_random(out, in);
+    break;
+  case XP_HLO_OP_REDUCE_PRECISION:
+    xp_hlo_out_int(out, "exponent_bits", in->exponent_bits);
+    xp_hlo_out_int(out, "mantissa_bits", in->mantissa_bits);
+    break;
+  case XP_HLO_OP_BATCH_NORM_TRAINING:
+  case XP_HLO_OP_BATCH_NORM_INFERENCE:
+  case XP_HLO_OP_BATCH_NORM_GRAD:
+    xp_hlo_out_format(out, ", epsilon=%g", (double)in->epsilon);
+    xp_hlo_out_int(out, "feature_index", in->feature_index);
+    break;
+  case XP_HLO_OP_FUSION:
+    xp_hlo_out_text(out, ", kind=");
+    xp_hlo_out_str(out, in->fusion_kind);
+    break;
+  case XP_HLO_OP_CUSTOM_CALL:
+    put_custom_call(out, in);
+    break;
+  default:
+    break;
+  }
+}
+
+static void put_frontend_attributes(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  if (in->frontend_attribute_count > 0) {
+    xp_hlo_out_text(out, ", frontend_attributes={");
+    xp_hlo_out_pairs(out, in->frontend_attributes, in->frontend_attribute_count);
+    xp_hlo_out_text(out, "}");
+  }
+}
+
+static void put_predecessors(xp_hlo_out *out, const xp_hlo_computation *computation, const xp_hlo_instruction *in)
+{
+  for (size_t i = 0; i < in->predecessor_count; i++) {
+    xp_hlo_out_text(out, i == 0 ? ", control-predecessors={%" : ", %");
+    xp_hlo_out_str(out, computation->instructions[in->predecessors[i]].name);
+  }
+  xp_hlo_out_text(out, in->predecessor_count > 0 ? "}" : "");
+}
+
+void xp_hlo_out_attributes(xp_hlo_out *out, const xp_hlo_module *module, const xp_hlo_computation *computation,
+                           const xp_hlo_instruction *in)
+{
+  put_of_opcode(out, computation, in);
+  xp_hlo_out_calls(out, module, computation, in);
+  put_frontend_attributes(out, in);
+  put_predecessors(out, computation, in);
+}
