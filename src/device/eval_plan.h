@@ -63,8 +63,9 @@ struct xp_dev_step {
   double flops, bytes;
 };
 
+/* From one slot to another. */
 typedef struct {
-  uint32_t slot, output;
+  uint32_t from, to;
 } xp_dev_copy;
 
 struct xp_dev_program {
@@ -76,7 +77,7 @@ struct xp_dev_program {
   uint32_t slot_count;
   size_t slot_capacity;
   xp_dev_value root, inputs;
-  xp_dev_copy *copies; /* results that lie in inputs or constants, or twice in the list: copied at the end */
+  xp_dev_copy *copies; /* results that could not be written where they go, copied at the end, in this order */
   uint32_t copy_count;
   size_t frame_bytes;
   double flops, bytes; /* of all steps */
