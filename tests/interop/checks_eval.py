@@ -10,8 +10,9 @@ import warnings
 
 import eval_hlo
 import eval_cases_element
+import eval_cases_shape
 
-FAMILIES = (eval_cases_element,)
+FAMILIES = (eval_cases_element, eval_cases_shape)
 
 
 def main():
