@@ -108,9 +108,10 @@ static inline void *xp_dev_at(const xp_dev_frame *frame, xp_dev_leaf leaf)
   return frame->slots[leaf.slot];
 }
 
+/* NULL if the step asked for none. */
 static inline void *xp_dev_scratch(const xp_dev_frame *frame, const xp_dev_step *step)
 {
-  return frame->slots[step->scratch];
+  return step->scratch_bytes == 0 ? NULL : frame->slots[step->scratch];
 }
 
 /* ---------------------------------------------------------------- while a plan is made */

@@ -9,10 +9,11 @@ import sys
 import warnings
 
 import eval_hlo
+import eval_cases_compute
 import eval_cases_element
 import eval_cases_shape
 
-FAMILIES = (eval_cases_element, eval_cases_shape)
+FAMILIES = (eval_cases_element, eval_cases_shape, eval_cases_compute)
 
 
 def main():
