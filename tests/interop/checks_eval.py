@@ -11,9 +11,10 @@ import warnings
 import eval_hlo
 import eval_cases_compute
 import eval_cases_element
+import eval_cases_program
 import eval_cases_shape
 
-FAMILIES = (eval_cases_element, eval_cases_shape, eval_cases_compute)
+FAMILIES = (eval_cases_element, eval_cases_shape, eval_cases_compute, eval_cases_program)
 
 
 def main():
