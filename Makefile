@@ -9,7 +9,7 @@ ctest     = ctest --output-on-failure --parallel $(shell nproc)
 sources   = $(shell find src include cli examples bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench bench-annotate bench-server bench-reply bench-session fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan interop bench bench-annotate bench-device bench-server bench-reply bench-session fuzz dist install format check-format clean
 
 all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
@@ -71,6 +71,12 @@ bench-session: ## Measure the stop and the export of a session of 5 million even
 	@$(call configure,build -DXP_TESTS=OFF)
 	@cmake --build build --target session
 	@dir=$$(mktemp -d) && { build/session 5000000 "$$dir"; rm -rf "$$dir"; }
+
+bench-device: ## Measure the operations of the embedded device
+	@scripts/install-deps build bench
+	@$(call configure,build -DXP_TESTS=OFF)
+	@cmake --build build --target device
+	build/device
 
 fuzz: ## Fuzz every target with libFuzzer for FUZZ_SECONDS each (default 60)
 	@scripts/install-deps build test fuzz
