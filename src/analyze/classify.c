@@ -71,7 +71,7 @@ static void collect_fused(state *s)
       const xp_hlo_program *program = xp_hlo_program_at(an->devices.hlo[h], p);
       bool ran = xp_map_get(&s->programs, program_key(h, program->program_id)) != XP_NONE;
       for (size_t i = 0; ran && i < program->count; i++) {
-        const xp_hlo_instruction *x = &program->instructions[i];
+        const xp_hlo_op *x = &program->instructions[i];
         for (size_t f = 0; f < x->fused_count && xp_str_is(x->opcode, "fusion"); f++) {
           add_scope(s, xp_op_scope_of(x->fused_names[f], true, false, an->arena).scope);
         }

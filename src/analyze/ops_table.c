@@ -77,24 +77,24 @@ static bool is_leaf_input(xp_str opcode)
 }
 
 /* hlo_op may hold "a::b" levels on GPUs; the innermost one is the instruction. */
-static const xp_hlo_instruction *find_instruction(xp_devices *devices, uint32_t host, const xp_device_stats *stats,
+static const xp_hlo_op *find_instruction(xp_devices *devices, uint32_t host, const xp_device_stats *stats,
                                                   xp_str op)
 {
   if (!stats->has_program) {
     return NULL;
   }
-  const xp_hlo_instruction *found = xp_hlo_instruction_find(devices->hlo[host], stats->program, op);
+  const xp_hlo_op *found = xp_hlo_op_find(devices->hlo[host], stats->program, op);
   if (!found) {
     for (size_t i = op.len; i > 1; i--) {
       if (op.ptr[i - 1] == ':' && op.ptr[i - 2] == ':') {
-        return xp_hlo_instruction_find(devices->hlo[host], stats->program, xp_str_skip(op, i));
+        return xp_hlo_op_find(devices->hlo[host], stats->program, xp_str_skip(op, i));
       }
     }
   }
   return found;
 }
 
-static xp_str op_name_of(xp_devices *devices, const xp_device_stats *stats, const xp_hlo_instruction *instruction)
+static xp_str op_name_of(xp_devices *devices, const xp_device_stats *stats, const xp_hlo_op *instruction)
 {
   if (stats->tf_op.len && !xp_str_is(stats->tf_op, "XlaModule:")) {
     return stats->tf_op;
@@ -108,7 +108,7 @@ static xp_str op_name_of(xp_devices *devices, const xp_device_stats *stats, cons
   return stats->name;
 }
 
-static xp_str source_of(xp_devices *devices, const xp_device_stats *stats, const xp_hlo_instruction *instruction)
+static xp_str source_of(xp_devices *devices, const xp_device_stats *stats, const xp_hlo_op *instruction)
 {
   if (stats->source.len || !instruction || !instruction->source_file.len) {
     return stats->source;
@@ -124,7 +124,7 @@ uint32_t xp_ops_table_add(xp_devices *devices, uint32_t host, const xp_event_met
 {
   xp_str event = meta->display_name.len ? meta->display_name : meta->name;
   xp_str key = stats->hlo_op.len ? stats->hlo_op : instruction_of(event);
-  const xp_hlo_instruction *instruction = find_instruction(devices, host, stats, key);
+  const xp_hlo_op *instruction = find_instruction(devices, host, stats, key);
   xp_str op_name = op_name_of(devices, stats, instruction);
   xp_op_scope scope = xp_op_scope_of(op_name, devices->lazy, devices->raw_names, devices->arena);
   xp_op op = {.role = role, .op = key, .scope = scope.scope, .folded = scope.scope, .base = scope.base};

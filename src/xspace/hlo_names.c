@@ -87,7 +87,7 @@ const xp_hlo_program *xp_hlo_program_find(xp_hlo_names *names, uint64_t program_
   return i == XP_NONE ? NULL : &decoded(names, i)->program;
 }
 
-const xp_hlo_instruction *xp_hlo_instruction_find(xp_hlo_names *names, uint64_t program_id, xp_str instruction)
+const xp_hlo_op *xp_hlo_op_find(xp_hlo_names *names, uint64_t program_id, xp_str instruction)
 {
   uint32_t i = xp_map_get(&names->by_id, program_id);
   if (i == XP_NONE) {

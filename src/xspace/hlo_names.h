@@ -18,12 +18,12 @@ typedef struct {
   bool is_fused;       /* stands in a computation other than the entry */
   xp_str *fused_names; /* of a fusion: the distinct op_names of the instructions that it calls, with themselves */
   size_t fused_count;
-} xp_hlo_instruction;
+} xp_hlo_op;
 
 typedef struct {
   xp_str module; /* HloModuleProto.name */
   uint64_t program_id;
-  xp_hlo_instruction *instructions;
+  xp_hlo_op *instructions;
   size_t count;
   bool damaged; /* the proto could not be read to its end */
 } xp_hlo_program;
@@ -38,7 +38,7 @@ xp_hlo_names *xp_hlo_names_open(const xp_host *host, xp_arena *arena);
 const xp_hlo_program *xp_hlo_program_find(xp_hlo_names *names, uint64_t program_id);
 
 /* An instruction of a program; NULL if there is none. */
-const xp_hlo_instruction *xp_hlo_instruction_find(xp_hlo_names *names, uint64_t program_id, xp_str instruction);
+const xp_hlo_op *xp_hlo_op_find(xp_hlo_names *names, uint64_t program_id, xp_str instruction);
 
 /* Number of programs, and program i (decoded on first use). */
 size_t xp_hlo_program_count(const xp_hlo_names *names);

@@ -37,7 +37,7 @@ static void note_status(reader *h, const xp_wire_reader *r)
   h->program->damaged |= r->status != XP_WIRE_OK;
 }
 
-static void read_metadata(reader *h, xp_str message, xp_hlo_instruction *to, uint64_t *frame)
+static void read_metadata(reader *h, xp_str message, xp_hlo_op *to, uint64_t *frame)
 {
   xp_wire_reader r = xp_wire_open(message);
   for (xp_wire_field f; xp_wire_next(&r, &f);) {
@@ -73,7 +73,7 @@ static bool first_called(const xp_wire_field *f, uint64_t *id)
 
 static void read_instruction(reader *h, xp_str message, size_t index)
 {
-  xp_hlo_instruction *to = &h->program->instructions[index];
+  xp_hlo_op *to = &h->program->instructions[index];
   uint64_t called = 0;
   bool has_called = false;
   xp_wire_reader r = xp_wire_open(message);
@@ -161,7 +161,7 @@ static void read_computation(reader *h, const computation *c)
 static void resolve_sources(reader *h)
 {
   for (size_t i = 0; i < h->program->count; i++) {
-    xp_hlo_instruction *to = &h->program->instructions[i];
+    xp_hlo_op *to = &h->program->instructions[i];
     if (to->source_file.len == 0) {
       xp_hlo_frames_find(&h->frames, h->frame[i], &to->source_file, &to->source_line);
     }
@@ -179,7 +179,7 @@ static void list_op_names(reader *h, computation *c)
   xp_intern distinct;
   xp_intern_init(&distinct, h->arena);
   for (size_t i = c->first; i < c->first + c->count; i++) {
-    const xp_hlo_instruction *instruction = &h->program->instructions[i];
+    const xp_hlo_op *instruction = &h->program->instructions[i];
     bool is_input = xp_str_is(instruction->opcode, "parameter") || xp_str_is(instruction->opcode, "constant");
     if (!is_input && instruction->op_name.len > 0) {
       xp_intern_add(&distinct, instruction->op_name);
@@ -204,7 +204,7 @@ static bool holds(const xp_str *names, size_t count, xp_str name)
 
 /* The first fusion that calls a computation appends its own name to the shared list; a further one gets a copy, as long
  * as the copies stay below the size of the proto (XLA calls each fused computation once). */
-static void set_fused_names(reader *h, xp_hlo_instruction *fusion, computation *c, size_t most_copied)
+static void set_fused_names(reader *h, xp_hlo_op *fusion, computation *c, size_t most_copied)
 {
   list_op_names(h, c);
   fusion->fused_names = c->op_names;

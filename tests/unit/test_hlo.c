@@ -111,14 +111,14 @@ static void an_instruction_has_the_names_of_its_proto(void **state)
   assert_str(program->module, "jit_f");
   assert_int_equal(program->count, 10);
   assert_false(program->damaged);
-  const xp_hlo_instruction *mul = xp_hlo_instruction_find(o.names, UINT64_MAX, xp_str_c("mul.1"));
+  const xp_hlo_op *mul = xp_hlo_op_find(o.names, UINT64_MAX, xp_str_c("mul.1"));
   assert_str(mul->opcode, "multiply");
   assert_str(mul->op_name, "model/mul");
   assert_str(mul->op_type, "type");
   assert_str(mul->source_file, "model.py");
   assert_int_equal(mul->source_line, 17);
   assert_true(mul->is_fused);
-  assert_false(xp_hlo_instruction_find(o.names, UINT64_MAX, xp_str_c("fusion.1"))->is_fused);
+  assert_false(xp_hlo_op_find(o.names, UINT64_MAX, xp_str_c("fusion.1"))->is_fused);
   close_proto(&o);
   xp_wire_writer_free(&proto);
 }
@@ -128,9 +128,9 @@ static void the_first_of_equal_instruction_names_wins(void **state)
   (void)state;
   xp_wire_writer proto = small_proto(false, true);
   opened o = open_proto(written(&proto), 0);
-  assert_str(xp_hlo_instruction_find(o.names, 1, xp_str_c("add.1"))->op_name, "model/add");
-  assert_null(xp_hlo_instruction_find(o.names, 1, xp_str_c("add.9")));
-  assert_null(xp_hlo_instruction_find(o.names, 2, xp_str_c("add.1")));
+  assert_str(xp_hlo_op_find(o.names, 1, xp_str_c("add.1"))->op_name, "model/add");
+  assert_null(xp_hlo_op_find(o.names, 1, xp_str_c("add.9")));
+  assert_null(xp_hlo_op_find(o.names, 2, xp_str_c("add.1")));
   assert_null(xp_hlo_program_find(o.names, 2));
   close_proto(&o);
   xp_wire_writer_free(&proto);
@@ -142,14 +142,14 @@ static void a_fusion_has_the_distinct_names_of_what_it_calls_and_its_own(void **
   for (int packed = 0; packed < 2; packed++) {
     xp_wire_writer proto = small_proto(packed, packed);
     opened o = open_proto(written(&proto), 5);
-    const xp_hlo_instruction *one = xp_hlo_instruction_find(o.names, 5, xp_str_c("fusion.1"));
-    const xp_hlo_instruction *two = xp_hlo_instruction_find(o.names, 5, xp_str_c("fusion.2"));
+    const xp_hlo_op *one = xp_hlo_op_find(o.names, 5, xp_str_c("fusion.1"));
+    const xp_hlo_op *two = xp_hlo_op_find(o.names, 5, xp_str_c("fusion.2"));
     assert_int_equal(one->fused_count, 2); /* without parameter, constant, repeats and empty names */
     assert_str(one->fused_names[0], "model/mul");
     assert_str(one->fused_names[1], "model/add");
     assert_int_equal(two->fused_count, 3);
     assert_str(two->fused_names[2], "model/own");
-    assert_int_equal(xp_hlo_instruction_find(o.names, 5, xp_str_c("call.1"))->fused_count, 0);
+    assert_int_equal(xp_hlo_op_find(o.names, 5, xp_str_c("call.1"))->fused_count, 0);
     close_proto(&o);
     xp_wire_writer_free(&proto);
   }
@@ -202,10 +202,10 @@ static void the_source_may_be_a_stack_frame(void **state)
   xp_wire_put_message(&module, 17, &index);
   xp_wire_put_message(&out, 1, &module);
   opened o = open_proto(written(&out), 5);
-  const xp_hlo_instruction *a = xp_hlo_instruction_find(o.names, 5, xp_str_c("a"));
+  const xp_hlo_op *a = xp_hlo_op_find(o.names, 5, xp_str_c("a"));
   assert_str(a->source_file, "y.py");
   assert_int_equal(a->source_line, 30);
-  assert_int_equal(xp_hlo_instruction_find(o.names, 5, xp_str_c("b"))->source_file.len, 0); /* no such frame */
+  assert_int_equal(xp_hlo_op_find(o.names, 5, xp_str_c("b"))->source_file.len, 0); /* no such frame */
   close_proto(&o);
   xp_wire_writer_free(&out);
   xp_wire_writer_free(&module);
