@@ -11,35 +11,35 @@
 enum { MOST_EXTENSIONS = 256 }; /* 25 kinds are known */
 
 struct xp_plugin_profiler {
-  const xp_pjrt_profiler_api *api;
+  const xp_abi_profiler_api *api;
 };
 
-static xp_status check_api(const xp_pjrt_api *api, xp_error *err)
+static xp_status check_api(const xp_abi_api *api, xp_error *err)
 {
   if (api == NULL) {
     return xp_fail(err, XP_ERR_USAGE, "The plugin's API is NULL; give what its GetPjrtApi returned");
   }
-  if (api->struct_size < sizeof *api) {
+  if (api->struct_size < XP_ABI_API_HEAD_SIZE) {
     return xp_fail(err, XP_ERR_FORMAT,
-                   "The plugin's PJRT_Api has %zu bytes, and its head alone has %zu; give what its GetPjrtApi returned",
-                   api->struct_size, sizeof *api);
+                   "The plugin's PJRT_Api has %zu bytes, and its head alone has %d; give what its GetPjrtApi returned",
+                   api->struct_size, XP_ABI_API_HEAD_SIZE);
   }
   if (api->version.struct_size < sizeof api->version) {
     return xp_fail(err, XP_ERR_FORMAT, "The version in the plugin's PJRT_Api has %zu bytes, at least %zu are known",
                    api->version.struct_size, sizeof api->version);
   }
-  if (api->version.major != XP_PJRT_MAJOR || api->version.minor < XP_PJRT_FIRST_MINOR) {
+  if (api->version.major != XP_ABI_MAJOR || api->version.minor < XP_ABI_FIRST_EXTENSION_MINOR) {
     return xp_fail(
         err, XP_ERR_FORMAT,
         "The plugin's PJRT API has version %d.%d, and extensions are known from %d.%d on; take a newer plugin",
-        api->version.major, api->version.minor, XP_PJRT_MAJOR, XP_PJRT_FIRST_MINOR);
+        api->version.major, api->version.minor, XP_ABI_MAJOR, XP_ABI_FIRST_EXTENSION_MINOR);
   }
   return XP_OK;
 }
 
-static xp_status find_extension(const xp_pjrt_api *api, const xp_pjrt_profiler_extension **found, xp_error *err)
+static xp_status find_extension(const xp_abi_api *api, const xp_abi_profiler_extension **found, xp_error *err)
 {
-  const xp_pjrt_extension *extension = api->extension_start;
+  const xp_abi_extension *extension = api->extension_start;
   for (int i = 0; extension != NULL; extension = extension->next, i++) {
     if (i == MOST_EXTENSIONS) {
       return xp_fail(err, XP_ERR_FORMAT, "The plugin's list of extensions has no end (after %d)", MOST_EXTENSIONS);
@@ -48,8 +48,8 @@ static xp_status find_extension(const xp_pjrt_api *api, const xp_pjrt_profiler_e
       return xp_fail(err, XP_ERR_FORMAT, "The plugin's extension number %d has %zu bytes, at least %zu are known",
                      i + 1, extension->struct_size, sizeof *extension);
     }
-    if (extension->type == XP_PJRT_EXTENSION_PROFILER) {
-      *found = (const xp_pjrt_profiler_extension *)extension;
+    if (extension->type == XP_ABI_EXTENSION_PROFILER) {
+      *found = (const xp_abi_profiler_extension *)extension;
       return XP_OK;
     }
   }
@@ -58,7 +58,7 @@ static xp_status find_extension(const xp_pjrt_api *api, const xp_pjrt_profiler_e
 }
 
 /* All functions are wanted before the first is called: half a session could not be ended. */
-static xp_status check_functions(const xp_pjrt_profiler_api *api, xp_error *err)
+static xp_status check_functions(const xp_abi_profiler_api *api, xp_error *err)
 {
   const struct {
     const char *name;
@@ -82,14 +82,14 @@ static xp_status check_functions(const xp_pjrt_profiler_api *api, xp_error *err)
   return XP_OK;
 }
 
-static xp_status check_profiler(const xp_pjrt_profiler_extension *extension, xp_error *err)
+static xp_status check_profiler(const xp_abi_profiler_extension *extension, xp_error *err)
 {
-  size_t needed = offsetof(xp_pjrt_profiler_extension, traceme_context_id);
+  size_t needed = offsetof(xp_abi_profiler_extension, traceme_context_id);
   if (extension->base.struct_size < needed) {
     return xp_fail(err, XP_ERR_FORMAT, "The plugin's profiler extension has %zu bytes, at least %zu are known",
                    extension->base.struct_size, needed);
   }
-  const xp_pjrt_profiler_api *api = extension->profiler_api;
+  const xp_abi_profiler_api *api = extension->profiler_api;
   if (api == NULL) {
     return xp_fail(err, XP_ERR_FORMAT, "The plugin's profiler extension has no functions; take another version of it");
   }
@@ -100,14 +100,14 @@ static xp_status check_profiler(const xp_pjrt_profiler_extension *extension, xp_
   return check_functions(api, err);
 }
 
-const xp_pjrt_profiler_api *xp_plugin_profiler_api(const xp_plugin_profiler *plugin)
+const xp_abi_profiler_api *xp_plugin_profiler_api(const xp_plugin_profiler *plugin)
 {
   return plugin->api;
 }
 
 xp_status xp_plugin_profiler_open(const void *pjrt_api, xp_plugin_profiler **plugin, xp_error *err)
 {
-  const xp_pjrt_profiler_extension *extension = NULL;
+  const xp_abi_profiler_extension *extension = NULL;
   xp_status status = check_api(pjrt_api, err);
   if (status == XP_OK) {
     status = find_extension(pjrt_api, &extension, err);

@@ -6,6 +6,6 @@
 #include "pjrt/profiler.h"
 
 /* The checked functions; good as long as the plugin is loaded. */
-const xp_pjrt_profiler_api *xp_plugin_profiler_api(const xp_plugin_profiler *plugin);
+const xp_abi_profiler_api *xp_plugin_profiler_api(const xp_plugin_profiler *plugin);
 
 #endif

@@ -1,174 +1,19 @@
-/* The part of the PJRT C API that profiling a plugin needs, in our own words.
+/* The PJRT C API in our own words: both sides of it, a program that uses plugins and a plugin.
  *
- * Structures are laid out as in xla/pjrt/c/pjrt_c_api.h, pjrt_c_api_profiler_extension.h and
- * xla/backends/profiler/plugin/profiler_c_api.h, under the names that comments give.  What a plugin hands out begins
- * with its size in bytes: look at it before any field behind it.  Structures only grow at their ends, but for the base
- * of extensions, which got its size with minor version 45.
+ * Laid out as in xla/pjrt/c/pjrt_c_api.h, in four parts:
+ *   pjrt_abi_base.h      versions, codes, types, the forms of arguments that many functions share
+ *   pjrt_abi_args.h      arguments with a form of their own
+ *   pjrt_abi_table.h     the function table
+ *   pjrt_abi_profiler.h  the profiler extension
+ * Every offset is checked where it is declared or in pjrt_abi_layout.h.
  */
 #ifndef XP_PJRT_PJRT_ABI_H
 #define XP_PJRT_PJRT_ABI_H
 
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* ---------------------------------------------------------------- the plugin */
-
-enum { XP_PJRT_MAJOR = 0, XP_PJRT_FIRST_MINOR = 45 };
-
-/* PJRT_Extension_Base: a list without order. */
-typedef struct xp_pjrt_extension {
-  size_t struct_size;
-  int32_t type;
-  struct xp_pjrt_extension *next;
-} xp_pjrt_extension;
-
-/* PJRT_Api_Version */
-typedef struct {
-  size_t struct_size;
-  xp_pjrt_extension *extension_start;
-  int32_t major, minor;
-} xp_pjrt_version;
-
-/* The head of PJRT_Api, before its functions. */
-typedef struct {
-  size_t struct_size;
-  xp_pjrt_extension *extension_start;
-  xp_pjrt_version version;
-} xp_pjrt_api;
-
-/* ---------------------------------------------------------------- its profiler */
-
-typedef struct xp_pjrt_profiler xp_pjrt_profiler; /* PLUGIN_Profiler */
-typedef struct xp_pjrt_error xp_pjrt_error;       /* PLUGIN_Profiler_Error */
-
-/* PLUGIN_Profiler_Error_Destroy_Args */
-typedef struct {
-  size_t struct_size;
-  void *priv;
-  xp_pjrt_error *error;
-} xp_pjrt_error_destroy_args;
-
-/* PLUGIN_Profiler_Error_Message_Args.  The text has no NUL and lives as long as the error. */
-typedef struct {
-  size_t struct_size;
-  void *priv;
-  const xp_pjrt_error *error;
-  const char *message;
-  size_t message_size;
-} xp_pjrt_error_message_args;
-
-/* PLUGIN_Profiler_Error_GetCode_Args */
-typedef struct {
-  size_t struct_size;
-  void *priv;
-  const xp_pjrt_error *error;
-  int32_t code;
-} xp_pjrt_error_code_args;
-
-/* PLUGIN_Profiler_Create_Args */
-typedef struct {
-  size_t struct_size;
-  const char *options; /* a serialized tensorflow.ProfileOptions */
-  size_t options_size;
-  xp_pjrt_profiler *profiler; /* the answer */
-} xp_pjrt_create_args;
-
-/* PLUGIN_Profiler_Destroy_Args, _Start_Args and _Stop_Args are alike. */
-typedef struct {
-  size_t struct_size;
-  xp_pjrt_profiler *profiler;
-} xp_pjrt_profiler_args;
-
-/* PLUGIN_Profiler_CollectData_Args */
-typedef struct {
-  size_t struct_size;
-  xp_pjrt_profiler *profiler;
-  uint8_t *buffer; /* NULL: asks for the size, or for a buffer of the plugin's own */
-  size_t buffer_size;
-} xp_pjrt_collect_args;
-
-/* PLUGIN_Profiler_Api as it was until July 2026, 80 bytes; later ones have more functions behind it. */
-typedef struct {
-  size_t struct_size;
-  void *priv;
-  void (*error_destroy)(xp_pjrt_error_destroy_args *args);
-  void (*error_message)(xp_pjrt_error_message_args *args);
-  xp_pjrt_error *(*error_get_code)(xp_pjrt_error_code_args *args);
-  xp_pjrt_error *(*create)(xp_pjrt_create_args *args);
-  xp_pjrt_error *(*destroy)(xp_pjrt_profiler_args *args);
-  xp_pjrt_error *(*start)(xp_pjrt_profiler_args *args);
-  xp_pjrt_error *(*stop)(xp_pjrt_profiler_args *args);
-  xp_pjrt_error *(*collect_data)(xp_pjrt_collect_args *args);
-} xp_pjrt_profiler_api;
-
-/* PJRT_Profiler_Extension.  Its last field, traceme_context_id, was not counted in the size until April 2024. */
-typedef struct {
-  xp_pjrt_extension base;
-  const xp_pjrt_profiler_api *profiler_api;
-  int64_t traceme_context_id;
-} xp_pjrt_profiler_extension;
-
-enum { XP_PJRT_EXTENSION_PROFILER = 1 }; /* PJRT_Extension_Type_Profiler */
-
-/* Sizes as plugins expect them in struct_size: up to the end of the last field, without what the compiler adds. */
-enum {
-  XP_PJRT_ERROR_DESTROY_SIZE = 24,
-  XP_PJRT_ERROR_MESSAGE_SIZE = 40,
-  XP_PJRT_ERROR_CODE_SIZE = 28,
-  XP_PJRT_CREATE_SIZE = 32,
-  XP_PJRT_PROFILER_ARGS_SIZE = 16,
-  XP_PJRT_COLLECT_SIZE = 32
-};
-
-/* ---------------------------------------------------------------- the layout, on machines of 64 bits */
-
-#define XP_AT(type, field, offset) static_assert(offsetof(type, field) == (offset), #type "." #field)
-#define XP_SIZE(type, size)        static_assert(sizeof(type) == (size), #type)
-
-XP_SIZE(xp_pjrt_extension, 24);
-XP_AT(xp_pjrt_extension, type, 8);
-XP_AT(xp_pjrt_extension, next, 16);
-XP_SIZE(xp_pjrt_version, 24);
-XP_AT(xp_pjrt_version, major, 16);
-XP_AT(xp_pjrt_version, minor, 20);
-XP_SIZE(xp_pjrt_api, 40); /* the first function stands at 40 */
-XP_AT(xp_pjrt_api, extension_start, 8);
-XP_AT(xp_pjrt_api, version, 16);
-XP_SIZE(xp_pjrt_profiler_extension, 40);
-XP_AT(xp_pjrt_profiler_extension, profiler_api, 24);
-XP_AT(xp_pjrt_profiler_extension, traceme_context_id, 32);
-XP_SIZE(xp_pjrt_profiler_api, 80);
-XP_AT(xp_pjrt_profiler_api, priv, 8);
-XP_AT(xp_pjrt_profiler_api, error_destroy, 16);
-XP_AT(xp_pjrt_profiler_api, error_message, 24);
-XP_AT(xp_pjrt_profiler_api, error_get_code, 32);
-XP_AT(xp_pjrt_profiler_api, create, 40);
-XP_AT(xp_pjrt_profiler_api, destroy, 48);
-XP_AT(xp_pjrt_profiler_api, start, 56);
-XP_AT(xp_pjrt_profiler_api, stop, 64);
-XP_AT(xp_pjrt_profiler_api, collect_data, 72);
-XP_SIZE(xp_pjrt_error_destroy_args, XP_PJRT_ERROR_DESTROY_SIZE);
-XP_AT(xp_pjrt_error_destroy_args, error, 16);
-XP_SIZE(xp_pjrt_error_message_args, XP_PJRT_ERROR_MESSAGE_SIZE);
-XP_AT(xp_pjrt_error_message_args, error, 16);
-XP_AT(xp_pjrt_error_message_args, message, 24);
-XP_AT(xp_pjrt_error_message_args, message_size, 32);
-XP_SIZE(xp_pjrt_error_code_args, 32);
-XP_AT(xp_pjrt_error_code_args, error, 16);
-XP_AT(xp_pjrt_error_code_args, code, 24);
-XP_SIZE(xp_pjrt_create_args, XP_PJRT_CREATE_SIZE);
-XP_AT(xp_pjrt_create_args, options, 8);
-XP_AT(xp_pjrt_create_args, options_size, 16);
-XP_AT(xp_pjrt_create_args, profiler, 24);
-XP_SIZE(xp_pjrt_profiler_args, XP_PJRT_PROFILER_ARGS_SIZE);
-XP_AT(xp_pjrt_profiler_args, profiler, 8);
-XP_SIZE(xp_pjrt_collect_args, XP_PJRT_COLLECT_SIZE);
-XP_AT(xp_pjrt_collect_args, profiler, 8);
-XP_AT(xp_pjrt_collect_args, buffer, 16);
-XP_AT(xp_pjrt_collect_args, buffer_size, 24);
-
-#undef XP_AT
-#undef XP_SIZE
+#include "pjrt/pjrt_abi_args.h"
+#include "pjrt/pjrt_abi_base.h"
+#include "pjrt/pjrt_abi_layout.h"
+#include "pjrt/pjrt_abi_profiler.h"
+#include "pjrt/pjrt_abi_table.h"
 
 #endif

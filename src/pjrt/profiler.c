@@ -16,27 +16,27 @@
 #include "wire/wire.h"
 
 struct xp_plugin_session {
-  const xp_pjrt_profiler_api *api;
-  xp_pjrt_profiler *profiler;
+  const xp_abi_profiler_api *api;
+  xp_abi_profiler *profiler;
   enum { RUNNING, STOPPED, OVER } state; /* OVER: collected, or something failed */
   uint8_t *buffer;                       /* of the second call of collect_data */
 };
 
 /* ---------------------------------------------------------------- errors of the plugin */
 
-static void destroy_error(const xp_pjrt_profiler_api *api, xp_pjrt_error *error)
+static void destroy_error(const xp_abi_profiler_api *api, xp_abi_profiler_error *error)
 {
   if (error != NULL) {
-    xp_pjrt_error_destroy_args args = {.struct_size = XP_PJRT_ERROR_DESTROY_SIZE, .error = error};
+    xp_abi_profiler_error_destroy_args args = {.struct_size = XP_ABI_PROFILER_ERROR_DESTROY_SIZE, .error = error};
     api->error_destroy(&args);
   }
 }
 
 /* The code, or -1 if the plugin fails to tell it. */
-static int code_of(const xp_pjrt_profiler_api *api, const xp_pjrt_error *error)
+static int code_of(const xp_abi_profiler_api *api, const xp_abi_profiler_error *error)
 {
-  xp_pjrt_error_code_args args = {.struct_size = XP_PJRT_ERROR_CODE_SIZE, .error = error};
-  xp_pjrt_error *failed = api->error_get_code(&args);
+  xp_abi_profiler_error_code_args args = {.struct_size = XP_ABI_PROFILER_ERROR_CODE_SIZE, .error = error};
+  xp_abi_profiler_error *failed = api->error_get_code(&args);
   if (failed != NULL) {
     destroy_error(api, failed);
     return -1;
@@ -45,12 +45,13 @@ static int code_of(const xp_pjrt_profiler_api *api, const xp_pjrt_error *error)
 }
 
 /* Turns an answer into a status and destroys the error; what: "start tracing". */
-static xp_status take_answer(const xp_pjrt_profiler_api *api, xp_pjrt_error *error, const char *what, xp_error *err)
+static xp_status take_answer(const xp_abi_profiler_api *api, xp_abi_profiler_error *error, const char *what,
+                             xp_error *err)
 {
   if (error == NULL) {
     return XP_OK;
   }
-  xp_pjrt_error_message_args args = {.struct_size = XP_PJRT_ERROR_MESSAGE_SIZE, .error = error};
+  xp_abi_profiler_error_message_args args = {.struct_size = XP_ABI_PROFILER_ERROR_MESSAGE_SIZE, .error = error};
   api->error_message(&args);
   xp_str text = args.message == NULL ? xp_str_c("it does not say why") : xp_str_from(args.message, args.message_size);
   xp_status status = xp_fail(err, XP_ERR_PEER, "The plugin's profiler could not %s: %.*s (code %d)", what,
@@ -61,18 +62,19 @@ static xp_status take_answer(const xp_pjrt_profiler_api *api, xp_pjrt_error *err
 
 /* ---------------------------------------------------------------- start, stop, end */
 
-typedef xp_pjrt_error *profiler_function(xp_pjrt_profiler_args *args);
+typedef xp_abi_profiler_error *profiler_function(xp_abi_profiler_args *args);
 
 static xp_status call(xp_plugin_session *session, profiler_function *function, const char *what, xp_error *err)
 {
-  xp_pjrt_profiler_args args = {.struct_size = XP_PJRT_PROFILER_ARGS_SIZE, .profiler = session->profiler};
+  xp_abi_profiler_args args = {.struct_size = XP_ABI_PROFILER_SIZE, .profiler = session->profiler};
   return take_answer(session->api, function(&args), what, err);
 }
 
 static xp_status create(xp_plugin_session *session, xp_str options, xp_error *err)
 {
-  xp_pjrt_create_args args = {
-      .struct_size = XP_PJRT_CREATE_SIZE, .options = options.ptr ? options.ptr : "", .options_size = options.len};
+  xp_abi_profiler_create_args args = {.struct_size = XP_ABI_PROFILER_CREATE_SIZE,
+                                      .options = options.ptr ? options.ptr : "",
+                                      .options_size = options.len};
   xp_status status = take_answer(session->api, session->api->create(&args), "be created", err);
   if (status == XP_OK && args.profiler == NULL) {
     return xp_fail(err, XP_ERR_FORMAT, "The plugin created no profiler, and does not say why");
@@ -130,13 +132,13 @@ void xp_plugin_session_free(xp_plugin_session *session)
 
 /* ---------------------------------------------------------------- collecting */
 
-static xp_status call_collect(xp_plugin_session *session, xp_pjrt_collect_args *args, xp_error *err)
+static xp_status call_collect(xp_plugin_session *session, xp_abi_profiler_collect_args *args, xp_error *err)
 {
   return take_answer(session->api, session->api->collect_data(args), "collect what it traced", err);
 }
 
 /* The documented second call, into a buffer of ours. */
-static xp_status collect_into_buffer(xp_plugin_session *session, xp_pjrt_collect_args *args, xp_error *err)
+static xp_status collect_into_buffer(xp_plugin_session *session, xp_abi_profiler_collect_args *args, xp_error *err)
 {
   size_t room = args->buffer_size;
   session->buffer = malloc(room);
@@ -144,7 +146,7 @@ static xp_status collect_into_buffer(xp_plugin_session *session, xp_pjrt_collect
     return xp_fail(err, XP_ERR_MEMORY, "Memory ran out for the %zu bytes that a plugin traced", room);
   }
   memset(session->buffer, 0, room); /* what the plugin leaves out must not be read unset */
-  *args = (xp_pjrt_collect_args){XP_PJRT_COLLECT_SIZE, session->profiler, session->buffer, room};
+  *args = (xp_abi_profiler_collect_args){XP_ABI_PROFILER_COLLECT_SIZE, session->profiler, session->buffer, room};
   xp_status status = call_collect(session, args, err);
   if (status == XP_OK && args->buffer == session->buffer && args->buffer_size > room) {
     return xp_fail(err, XP_ERR_FORMAT, "The plugin's profiler told of %zu bytes, then of %zu", room, args->buffer_size);
@@ -175,7 +177,7 @@ xp_status xp_plugin_session_collect(xp_plugin_session *session, xp_str *xspace, 
     return xp_fail(err, XP_ERR_USAGE, "A plugin's profiler gives what it traced once, after it was stopped");
   }
   session->state = OVER;
-  xp_pjrt_collect_args args = {.struct_size = XP_PJRT_COLLECT_SIZE, .profiler = session->profiler};
+  xp_abi_profiler_collect_args args = {.struct_size = XP_ABI_PROFILER_COLLECT_SIZE, .profiler = session->profiler};
   xp_status status = call_collect(session, &args, err);
   if (status == XP_OK && args.buffer == NULL && args.buffer_size > 0) {
     status = collect_into_buffer(session, &args, err);
