@@ -65,7 +65,7 @@ static void read_programs(const xp_host *host, xp_arena *arena)
     const xp_hlo_program *program = xp_hlo_program_at(names, i);
     for (size_t k = 0; k < program->count; k++) {
       touch(program->instructions[k].op_name);
-      xp_hlo_instruction_find(names, program->program_id, program->instructions[k].name);
+      xp_hlo_op_find(names, program->program_id, program->instructions[k].name);
     }
   }
 }
