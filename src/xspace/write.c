@@ -233,6 +233,12 @@ void xp_plane_writer_meta_uint(xp_plane_writer *plane, int64_t event_id, int64_t
   end_meta_stat(plane, event_id);
 }
 
+void xp_plane_writer_meta_text(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, xp_str value)
+{
+  xp_wire_put_bytes(begin_stat(plane, stat_id), 5, value);
+  end_meta_stat(plane, event_id);
+}
+
 void xp_plane_writer_meta_bytes(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, xp_str value)
 {
   xp_wire_put_bytes(begin_stat(plane, stat_id), 6, value);
