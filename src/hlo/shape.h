@@ -46,7 +46,8 @@ bool xp_hlo_shape_same_dims(const xp_hlo_shape *a, const xp_hlo_shape *b);
 /* True if the last dimension runs fastest, then the one before it, and so on. */
 bool xp_hlo_shape_is_row_major(const xp_hlo_shape *shape);
 
-/* The shape as XLA prints it, with layouts ("f32[2,3]{1,0}") or without ("f32[2,3]"); lies in the arena. */
+/* The shape as XLA prints it, with layouts ("f32[2,3]{1,0}") or without ("f32[2,3]"); lies in the arena; empty when
+ * memory is out. */
 xp_str xp_hlo_shape_text(xp_arena *arena, const xp_hlo_shape *shape, bool with_layout);
 
 /* Checks that the bytes of an array, or of all parts of a tuple, fit 63 bits and that no extent is negative. */

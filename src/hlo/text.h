@@ -4,7 +4,7 @@
 
 #include "hlo/hlo.h"
 
-/* The text of a whole module; lies in the arena. */
+/* The text of a whole module; lies in the arena; empty when memory is out. */
 xp_str xp_hlo_module_text(xp_arena *arena, const xp_hlo_module *module);
 
 /* One line, without a newline: `%add.3 = f32[2,3]{1,0} add(%p0, %p1), metadata={op_name="fwd/xla__add"}`. */

@@ -69,6 +69,7 @@ typedef struct {
 } xp_wire_writer;
 
 void xp_wire_put_varint(xp_wire_writer *w, uint32_t field, uint64_t value);
+void xp_wire_put_float(xp_wire_writer *w, uint32_t field, float value);
 void xp_wire_put_double(xp_wire_writer *w, uint32_t field, double value);
 void xp_wire_put_bytes(xp_wire_writer *w, uint32_t field, xp_str bytes);
 
@@ -80,6 +81,15 @@ void xp_wire_put_message(xp_wire_writer *w, uint32_t field, const xp_wire_writer
 
 /* Finished records as they stand, without a key. */
 void xp_wire_put_raw(xp_wire_writer *w, const xp_wire_writer *records);
+
+/* A nested message whose records are written next, into the same writer: open gives the mark that close takes.  Close
+ * moves the records by the bytes that their length needs beyond one. */
+size_t xp_wire_open_message(xp_wire_writer *w, uint32_t field);
+void xp_wire_close_message(xp_wire_writer *w, size_t mark);
+
+/* Pieces of a packed field, or finished records: without a key. */
+void xp_wire_append_varint(xp_wire_writer *w, uint64_t value);
+void xp_wire_append(xp_wire_writer *w, xp_str bytes);
 
 void xp_wire_writer_free(xp_wire_writer *w);
 

@@ -56,6 +56,18 @@ void xp_wire_put_varint(xp_wire_writer *w, uint32_t field, uint64_t value)
   }
 }
 
+void xp_wire_put_float(xp_wire_writer *w, uint32_t field, float value)
+{
+  if (reserve(w, 14)) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    append_key(w, field, XP_WIRE_FIXED32);
+    for (unsigned i = 0; i < 4; i++) {
+      w->data[w->len++] = (uint8_t)(bits >> (8 * i));
+    }
+  }
+}
+
 void xp_wire_put_double(xp_wire_writer *w, uint32_t field, double value)
 {
   if (reserve(w, 18)) {
@@ -110,6 +122,45 @@ void xp_wire_put_raw(xp_wire_writer *w, const xp_wire_writer *records)
     memcpy(w->data + w->len, records->data, records->len);
     w->len += records->len;
   }
+}
+
+void xp_wire_append_varint(xp_wire_writer *w, uint64_t value)
+{
+  if (reserve(w, 10)) {
+    append_varint(w, value);
+  }
+}
+
+void xp_wire_append(xp_wire_writer *w, xp_str bytes)
+{
+  if (bytes.len > 0 && reserve(w, bytes.len)) {
+    memcpy(w->data + w->len, bytes.ptr, bytes.len);
+    w->len += bytes.len;
+  }
+}
+
+size_t xp_wire_open_message(xp_wire_writer *w, uint32_t field)
+{
+  if (reserve(w, 20)) {
+    append_key(w, field, XP_WIRE_BYTES);
+    w->data[w->len++] = 0;
+  }
+  return w->len;
+}
+
+void xp_wire_close_message(xp_wire_writer *w, size_t start)
+{
+  if (!reserve(w, 10)) {
+    return;
+  }
+  size_t bytes = w->len - start, more = 0;
+  for (size_t rest = bytes >> 7; rest > 0; rest >>= 7) {
+    more++;
+  }
+  memmove(w->data + start + more, w->data + start, bytes);
+  w->len = start - 1;
+  append_varint(w, bytes);
+  w->len += bytes;
 }
 
 void xp_wire_writer_free(xp_wire_writer *w)
