@@ -80,7 +80,7 @@ typedef struct {
   int32_t *assignment;
 } xp_abi_assignment_args;
 
-/* PJRT_Device_MemoryStats_Args: all but the first number are optional. */
+/* PJRT_Device_MemoryStats_Args: all but the first number are optional.  Without the last one up to minor 81. */
 typedef struct {
   size_t struct_size;
   xp_abi_extension *extension_start;
@@ -93,7 +93,7 @@ typedef struct {
       bytes_reservable_limit, largest_free_block_bytes, pool_bytes, peak_pool_bytes, peak_allocated_bytes;
 } xp_abi_memory_stats_args;
 
-enum { XP_ABI_MEMORY_STATS_SIZE = 201 };
+enum { XP_ABI_MEMORY_STATS_SIZE = 201, XP_ABI_MEMORY_STATS_SIZE_81 = 185 };
 
 /* ---------------------------------------------------------------- programs */
 
@@ -159,7 +159,7 @@ typedef struct {
   const size_t *kind_sizes;
 } xp_abi_memory_kinds_args;
 
-/* PJRT_Executable_GetCompiledMemoryStats_Args.  The last four came after minor 75. */
+/* PJRT_Executable_GetCompiledMemoryStats_Args: total_bytes came with minor 90, the last three with 104. */
 typedef struct {
   size_t struct_size;
   xp_abi_extension *extension_start;
@@ -169,7 +169,7 @@ typedef struct {
   int64_t peak_memory_bytes, total_bytes, total_allocation_bytes, indefinite_allocations, peak_unpadded_heap_bytes;
 } xp_abi_compiled_memory_stats_args;
 
-/* PJRT_Executable_DeserializeAndLoad_Args */
+/* PJRT_Executable_DeserializeAndLoad_Args: load_options came after minor 81. */
 typedef struct {
   size_t struct_size;
   xp_abi_extension *extension_start;
@@ -286,8 +286,7 @@ typedef struct {
 
 /* ---------------------------------------------------------------- execution */
 
-/* PJRT_ExecuteOptions.  80 bytes up to `context` at minor 72 (torch_xla 2.9), 112 at 81; plugins built with more refuse
- * what is shorter than theirs. */
+/* PJRT_ExecuteOptions: of all arguments the ones that grew most.  A comment says which minor version has the field. */
 typedef struct {
   size_t struct_size;
   xp_abi_extension *extension_start;
@@ -297,15 +296,20 @@ typedef struct {
   const int64_t *non_donatable; /* numbers of parameters */
   size_t num_non_donatable;
   xp_abi_execute_context *context;
-  const char *call_location; /* 88 bytes; ends with a NUL */
-  size_t num_tasks;
+  const char *call_location; /* 76; ends with a NUL */
+  size_t num_tasks;          /* 78, with the next two */
   int32_t *task_ids;
-  int64_t *incarnation_ids; /* 112 */
-  void *multi_slice_config; /* 120 */
+  int64_t *incarnation_ids;
+  void *multi_slice_config; /* 97 */
   bool is_major_to_minor_for_callbacks;
-  void *hlo_output_callbacks;
-  size_t num_hlo_output_callbacks; /* 144 */
+  void *hlo_output_callbacks; /* by 114, with the next one */
+  size_t num_hlo_output_callbacks;
 } xp_abi_execute_options;
+
+enum {
+  XP_ABI_EXECUTE_OPTIONS_SIZE_75 = 80, /* torch_xla 2.9 passes these */
+  XP_ABI_EXECUTE_OPTIONS_SIZE_81 = 112,
+};
 
 /* PJRT_LoadedExecutable_Execute_Args: a list of arguments and room for outputs for each device.  events NULL: not
  * wanted.  Those are the caller's to destroy, as the outputs are.  device: only for a program compiled for any. */

@@ -26,6 +26,7 @@
 enum {
   XP_ABI_MAJOR = 0,
   XP_ABI_FIRST_EXTENSION_MINOR = 45, /* before it, extensions did not say how long they are */
+  XP_ABI_FIRST_MINOR = 57,           /* before it, the function table had another order */
   XP_ABI_MINOR = 114                 /* that these headers describe */
 };
 
@@ -120,7 +121,11 @@ typedef enum {
   XP_ABI_F8E4M3 = 26,
   XP_ABI_F8E3M4 = 27,
   XP_ABI_F8E8M0FNU = 28,
-  XP_ABI_F4E2M1FN = 29
+  XP_ABI_F4E2M1FN = 29,
+  XP_ABI_S1 = 30, /* from minor 94 on */
+  XP_ABI_U1 = 31,
+  XP_ABI_F6E2M3FN = 32,
+  XP_ABI_F6E3M2FN = 33
 } xp_abi_type;
 
 /* PJRT_NamedValue_Type */
