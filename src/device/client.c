@@ -23,7 +23,7 @@ static bool device_start(xp_abi_client *client, int ordinal)
 {
   xp_abi_device *device = &client->devices[ordinal];
   const xp_dev_options *options = &client->options;
-  char name[16];
+  char name[24];
   snprintf(name, sizeof name, "xla-device-%d", ordinal);
   *device = (xp_abi_device){.client = client, .ordinal = ordinal, .account.limit = options->memory_limit};
   device->queue = xp_dev_queue_create(name);

@@ -94,6 +94,17 @@ int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str displa
   return id;
 }
 
+int64_t xp_plane_writer_event_of(xp_plane_writer *plane, xp_str key, xp_str name, xp_str display_name)
+{
+  size_t before = plane->event_count;
+  int64_t id = xp_plane_writer_event(plane, key, display_name);
+  if (plane->event_count > before) {
+    plane->events[before].name = xp_arena_copy(plane->arena, name);
+    plane->failed |= plane->events[before].name.ptr == NULL;
+  }
+  return id;
+}
+
 /* ---- lines and events */
 
 static void close_event(xp_plane_writer *plane)
