@@ -6,12 +6,10 @@
 #include <stdlib.h>
 
 struct xp_dev_block {
-  unsigned refs, readers;
+  unsigned refs;
   xp_abi_device *device;
   void *data;
   size_t bytes; /* as counted */
-  pthread_mutex_t lock;
-  pthread_cond_t unread;
 };
 
 /* ---------------------------------------------------------------- the account of a device */
@@ -93,8 +91,6 @@ static xp_dev_block *allocate(xp_abi_device *device, size_t size)
     return NULL;
   }
   *block = (xp_dev_block){.refs = 1, .device = device, .data = data, .bytes = size};
-  pthread_mutex_init(&block->lock, NULL);
-  pthread_cond_init(&block->unread, NULL);
   xp_dev_client_ref(device->client);
   return block;
 }
@@ -131,8 +127,6 @@ void xp_dev_block_unref(xp_dev_block *block)
   }
   xp_abi_client *client = block->device->client;
   account_give_back(&block->device->account, (int64_t)block->bytes);
-  pthread_cond_destroy(&block->unread);
-  pthread_mutex_destroy(&block->lock);
   free(block->data);
   free(block);
   xp_dev_client_unref(client);
@@ -146,29 +140,4 @@ void *xp_dev_block_data(const xp_dev_block *block)
 size_t xp_dev_block_bytes(const xp_dev_block *block)
 {
   return block->bytes;
-}
-
-void xp_dev_block_read_begin(xp_dev_block *block)
-{
-  pthread_mutex_lock(&block->lock);
-  block->readers++;
-  pthread_mutex_unlock(&block->lock);
-}
-
-void xp_dev_block_read_end(xp_dev_block *block)
-{
-  pthread_mutex_lock(&block->lock);
-  if (--block->readers == 0) {
-    pthread_cond_broadcast(&block->unread);
-  }
-  pthread_mutex_unlock(&block->lock);
-}
-
-void xp_dev_block_await_readers(xp_dev_block *block)
-{
-  pthread_mutex_lock(&block->lock);
-  while (block->readers > 0) {
-    pthread_cond_wait(&block->unread, &block->lock);
-  }
-  pthread_mutex_unlock(&block->lock);
 }

@@ -1,7 +1,6 @@
 /* Memory of a device: host memory that is counted against the device's limit, in blocks that are shared.
  *
- * A block is shared by the buffer that shows it, by executions that wait in the queue to read it, and by readers on the
- * host.  An execution that was given the block to write into waits until the host's readers are done.
+ * A block is shared by the buffer that shows it, by executions in the queue, and by copies that are under way.
  */
 #ifndef XP_DEVICE_BLOCK_H
 #define XP_DEVICE_BLOCK_H
@@ -24,13 +23,6 @@ void xp_dev_block_unref(xp_dev_block *block);
 
 void *xp_dev_block_data(const xp_dev_block *block);
 size_t xp_dev_block_bytes(const xp_dev_block *block);
-
-/* The host reads the block between these. */
-void xp_dev_block_read_begin(xp_dev_block *block);
-void xp_dev_block_read_end(xp_dev_block *block);
-
-/* Waits until the host reads it no more. */
-void xp_dev_block_await_readers(xp_dev_block *block);
 
 /* PJRT_Device_MemoryStats, PJRT_Device_ClearMemoryStats */
 xp_abi_error *xp_dev_memory_stats(xp_abi_memory_stats_args *args);

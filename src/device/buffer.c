@@ -7,10 +7,13 @@ xp_abi_buffer *xp_dev_buffer_create(xp_abi_device *device, const xp_dev_shape *s
                                     xp_abi_event *ready)
 {
   xp_abi_buffer *buffer = calloc(1, sizeof *buffer);
-  if (buffer == NULL) {
+  xp_dev_content *content = xp_dev_content_create(block, ready);
+  if (buffer == NULL || content == NULL) {
+    free(buffer);
+    xp_dev_content_unref(content);
     return NULL;
   }
-  *buffer = (xp_abi_buffer){.device = device, .shape = *shape, .block = block, .ready = ready};
+  *buffer = (xp_abi_buffer){.device = device, .shape = *shape, .content = content};
   for (size_t i = 0; i < shape->rank; i++) {
     buffer->minor_to_major[i] = (int64_t)(shape->rank - 1 - i);
   }
@@ -19,22 +22,19 @@ xp_abi_buffer *xp_dev_buffer_create(xp_abi_device *device, const xp_dev_shape *s
   return buffer;
 }
 
-bool xp_dev_buffer_give_away(xp_abi_buffer *buffer)
+void xp_dev_buffer_give_away(xp_abi_buffer *buffer)
 {
   pthread_mutex_lock(&buffer->lock);
-  xp_dev_use gone = {buffer->block, buffer->ready};
-  bool is_unheld = buffer->external == 0;
-  buffer->block = NULL;
-  buffer->ready = NULL;
+  xp_dev_content *gone = buffer->content;
+  buffer->content = NULL;
   pthread_mutex_unlock(&buffer->lock);
-  xp_dev_use_end(&gone);
-  return is_unheld;
+  xp_dev_content_unref(gone);
 }
 
 void xp_dev_buffer_free(xp_abi_buffer *buffer)
 {
   xp_abi_client *client = buffer->device->client;
-  xp_dev_buffer_give_away(buffer);
+  xp_dev_content_unref(buffer->content);
   xp_dev_block_unref(buffer->held);
   pthread_mutex_destroy(&buffer->lock);
   free(buffer);
@@ -46,25 +46,26 @@ static xp_abi_error *is_gone(void)
   return xp_dev_fail(XP_ABI_INVALID_ARGUMENT, "The buffer has been deleted or donated to an execution.");
 }
 
-xp_abi_error *xp_dev_buffer_use(xp_abi_buffer *buffer, bool reads, xp_dev_use *use)
+xp_abi_error *xp_dev_buffer_use(xp_abi_buffer *buffer, bool reads, xp_dev_content **content)
 {
   pthread_mutex_lock(&buffer->lock);
-  bool is_there = buffer->block != NULL;
+  bool is_there = buffer->content != NULL;
   if (is_there) {
-    *use = (xp_dev_use){xp_dev_block_ref(buffer->block), xp_dev_event_ref(buffer->ready)};
+    *content = xp_dev_content_ref(buffer->content);
     if (reads) {
-      xp_dev_block_read_begin(use->block);
+      xp_dev_content_read_begin(*content);
     }
   }
   pthread_mutex_unlock(&buffer->lock);
   return is_there ? NULL : is_gone();
 }
 
-void xp_dev_use_end(xp_dev_use *use)
+bool xp_dev_buffer_is_held(xp_abi_buffer *buffer)
 {
-  xp_dev_block_unref(use->block);
-  xp_dev_event_unref(use->ready);
-  *use = (xp_dev_use){NULL, NULL};
+  pthread_mutex_lock(&buffer->lock);
+  bool is_held = buffer->external > 0;
+  pthread_mutex_unlock(&buffer->lock);
+  return is_held;
 }
 
 /* ---------------------------------------------------------------- PJRT_Buffer_* */
@@ -137,7 +138,7 @@ xp_abi_error *xp_dev_buffer_is_deleted(xp_abi_bool_args *args)
 {
   xp_abi_buffer *buffer = args->object;
   pthread_mutex_lock(&buffer->lock);
-  args->value = buffer->block == NULL;
+  args->value = buffer->content == NULL;
   pthread_mutex_unlock(&buffer->lock);
   return NULL;
 }
@@ -151,22 +152,22 @@ xp_abi_error *xp_dev_buffer_is_on_cpu(xp_abi_bool_args *args)
 
 xp_abi_error *xp_dev_buffer_ready_event(xp_abi_pointer_args *args)
 {
-  xp_dev_use use;
-  xp_abi_error *error = xp_dev_buffer_use(args->object, false, &use);
+  xp_dev_content *content = NULL;
+  xp_abi_error *error = xp_dev_buffer_use(args->object, false, &content);
   if (error == NULL) {
-    args->value = xp_dev_event_ref(use.ready);
-    xp_dev_use_end(&use);
+    args->value = xp_dev_event_ref(xp_dev_content_ready(content));
+    xp_dev_content_unref(content);
   }
   return error;
 }
 
 static xp_abi_error *address_of(xp_abi_buffer *buffer, void **address)
 {
-  xp_dev_use use;
-  xp_abi_error *error = xp_dev_buffer_use(buffer, false, &use);
+  xp_dev_content *content = NULL;
+  xp_abi_error *error = xp_dev_buffer_use(buffer, false, &content);
   if (error == NULL) {
-    *address = xp_dev_block_data(use.block);
-    xp_dev_use_end(&use);
+    *address = xp_dev_block_data(xp_dev_content_block(content));
+    xp_dev_content_unref(content);
   }
   return error;
 }
@@ -189,9 +190,9 @@ xp_abi_error *xp_dev_buffer_hold(xp_abi_object_args *args)
 {
   xp_abi_buffer *buffer = args->object;
   pthread_mutex_lock(&buffer->lock);
-  bool is_there = buffer->block != NULL || buffer->external > 0;
+  bool is_there = buffer->content != NULL || buffer->external > 0;
   if (is_there && buffer->external++ == 0) {
-    buffer->held = xp_dev_block_ref(buffer->block);
+    buffer->held = xp_dev_block_ref(xp_dev_content_block(buffer->content));
   }
   pthread_mutex_unlock(&buffer->lock);
   return is_there ? NULL : is_gone();

@@ -6,42 +6,35 @@
 #ifndef XP_DEVICE_BUFFER_H
 #define XP_DEVICE_BUFFER_H
 
-#include "device/block.h"
-#include "device/event.h"
+#include "device/content.h"
 #include "device/shape.h"
 
 struct xp_abi_buffer {
   xp_abi_device *device;
   xp_dev_shape shape;
   int64_t minor_to_major[XP_HLO_MAX_RANK];
-  pthread_mutex_t lock; /* of what follows */
-  xp_dev_block *block;  /* NULL: deleted */
-  xp_abi_event *ready;  /* NULL: deleted */
-  unsigned external;    /* references of the host to the memory itself, and the block that they are to */
+  pthread_mutex_t lock;    /* of what follows */
+  xp_dev_content *content; /* NULL: deleted */
+  unsigned external;       /* references of the host to the memory itself, and the block that they are to */
   xp_dev_block *held;
 };
 
-/* A buffer that takes over a reference to a block and one to an event; NULL when memory is out, with both still the
- * caller's. */
+/* A buffer that takes over a reference to a block and one to an event; NULL when memory is out, with both given back.
+ */
 xp_abi_buffer *xp_dev_buffer_create(xp_abi_device *device, const xp_dev_shape *shape, xp_dev_block *block,
                                     xp_abi_event *ready);
 
 void xp_dev_buffer_free(xp_abi_buffer *buffer);
 
-/* What is under way with a buffer: references to its block and event. */
-typedef struct {
-  xp_dev_block *block;
-  xp_abi_event *ready;
-} xp_dev_use;
+/* A reference to its content; XP_ABI_INVALID_ARGUMENT if the buffer is deleted.  With `reads`, the host's reading has
+ * begun. */
+xp_abi_error *xp_dev_buffer_use(xp_abi_buffer *buffer, bool reads, xp_dev_content **content);
 
-/* References for a use; XP_ABI_INVALID_ARGUMENT if the buffer is deleted.  With `reads`, the host's reading of the
- * block has begun. */
-xp_abi_error *xp_dev_buffer_use(xp_abi_buffer *buffer, bool reads, xp_dev_use *use);
+/* Deletes a buffer for the host. */
+void xp_dev_buffer_give_away(xp_abi_buffer *buffer);
 
-void xp_dev_use_end(xp_dev_use *use);
-
-/* Deletes a buffer for the host; true if nothing outside of the device refers to its memory. */
-bool xp_dev_buffer_give_away(xp_abi_buffer *buffer);
+/* True if the host holds external references to the memory. */
+bool xp_dev_buffer_is_held(xp_abi_buffer *buffer);
 
 /* PJRT_Buffer_* */
 xp_abi_error *xp_dev_buffer_destroy(xp_abi_object_args *args);

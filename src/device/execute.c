@@ -136,25 +136,19 @@ static xp_abi_error *take_inputs(xp_dev_execution *execution, const request *wan
 /* ---------------------------------------------------------------- outputs */
 
 /* True if the output may have the memory of the input that it aliases. */
-static bool takes_memory(const request *wanted, int64_t alias)
+static bool takes_memory(const xp_dev_execution *execution, const request *wanted, int64_t alias)
 {
-  if (alias < 0 || !is_given_away(wanted, (size_t)alias)) {
-    return false;
-  }
-  xp_abi_buffer *buffer = wanted->arguments[alias];
-  pthread_mutex_lock(&buffer->lock);
-  bool is_unheld = buffer->external == 0;
-  pthread_mutex_unlock(&buffer->lock);
-  return is_unheld;
+  return alias >= 0 && is_given_away(wanted, (size_t)alias) && !execution->is_donated[alias] &&
+         !xp_dev_buffer_is_held(wanted->arguments[alias]);
 }
 
 static xp_abi_error *make_output(xp_dev_execution *execution, const request *wanted, size_t i)
 {
   const xp_dev_array *output = &execution->program->outputs[i];
   char room[XP_DEV_SHAPE_TEXT];
-  if (takes_memory(wanted, output->alias) && !execution->is_donated[output->alias]) {
+  if (takes_memory(execution, wanted, output->alias)) {
     execution->is_donated[output->alias] = true;
-    execution->outputs[i] = xp_dev_block_ref(execution->inputs[output->alias].block);
+    execution->outputs[i] = xp_dev_block_ref(xp_dev_content_block(execution->inputs[output->alias]));
   } else {
     xp_abi_error *error = xp_dev_block_create(execution->device, output->shape.bytes,
                                               xp_dev_shape_text(&output->shape, room), &execution->outputs[i]);
@@ -164,12 +158,7 @@ static xp_abi_error *make_output(xp_dev_execution *execution, const request *wan
   }
   wanted->results[i] = xp_dev_buffer_create(execution->device, &output->shape, xp_dev_block_ref(execution->outputs[i]),
                                             xp_dev_event_ref(execution->done));
-  if (wanted->results[i] == NULL) {
-    xp_dev_block_unref(execution->outputs[i]);
-    xp_dev_event_unref(execution->done);
-    return xp_dev_fail_memory();
-  }
-  return NULL;
+  return wanted->results[i] == NULL ? xp_dev_fail_memory() : NULL;
 }
 
 static xp_abi_error *make_outputs(xp_dev_execution *execution, const request *wanted)

@@ -15,9 +15,9 @@ typedef struct {
   xp_dev_traced_run traced;
   int64_t launched_ns; /* CLOCK_MONOTONIC */
   xp_abi_event *done;
-  xp_dev_use *inputs;     /* of the program's count */
-  bool *is_donated;       /* whose memory an output has now */
-  xp_dev_block **outputs; /* of the program's count */
+  xp_dev_content **inputs; /* of the program's count */
+  bool *is_donated;        /* whose memory an output has now */
+  xp_dev_block **outputs;  /* of the program's count */
   const void **input_data;
   void **output_data;
 } xp_dev_execution;

@@ -53,7 +53,7 @@ xp_dev_execution *xp_dev_execution_create(const xp_abi_loaded_executable *execut
   execution->device = executable->device;
   execution->program = xp_dev_program_ref(program);
   execution->done = xp_dev_event_create();
-  execution->inputs = calloc(program->input_count + 1, sizeof *execution->inputs);
+  execution->inputs = calloc(program->input_count + 1, sizeof(xp_dev_content *));
   execution->is_donated = calloc(program->input_count + 1, sizeof *execution->is_donated);
   execution->input_data = calloc(program->input_count + 1, sizeof *execution->input_data);
   execution->outputs = calloc(program->output_count + 1, sizeof(xp_dev_block *));
@@ -69,7 +69,8 @@ xp_dev_execution *xp_dev_execution_create(const xp_abi_loaded_executable *execut
 static void drop_memory(xp_dev_execution *execution)
 {
   for (size_t i = 0; execution->inputs != NULL && i < execution->program->input_count; i++) {
-    xp_dev_use_end(&execution->inputs[i]);
+    xp_dev_content_unref(execution->inputs[i]);
+    execution->inputs[i] = NULL;
   }
   for (size_t i = 0; execution->outputs != NULL && i < execution->program->output_count; i++) {
     xp_dev_block_unref(execution->outputs[i]);
@@ -127,9 +128,9 @@ static void after_op(void *context, size_t step)
 static xp_abi_error *await_inputs(const xp_dev_execution *execution)
 {
   for (size_t i = 0; i < execution->program->input_count; i++) {
-    const xp_dev_use *input = &execution->inputs[i];
-    xp_dev_event_wait(input->ready);
-    const xp_abi_error *error = xp_dev_event_error(input->ready);
+    xp_abi_event *ready = xp_dev_content_ready(execution->inputs[i]);
+    xp_dev_event_wait(ready);
+    const xp_abi_error *error = xp_dev_event_error(ready);
     if (error != NULL) {
       return xp_dev_fail(xp_dev_error_code(error), "Argument %zu of program %.*s: %s", i,
                          XP_STR_ARG(execution->program->name), xp_dev_error_text(error));
@@ -137,7 +138,7 @@ static xp_abi_error *await_inputs(const xp_dev_execution *execution)
   }
   for (size_t i = 0; i < execution->program->input_count; i++) {
     if (execution->is_donated[i]) {
-      xp_dev_block_await_readers(execution->inputs[i].block);
+      xp_dev_content_await_readers(execution->inputs[i]);
     }
   }
   return NULL;
@@ -159,7 +160,7 @@ static xp_abi_error *run_plan(xp_dev_execution *execution)
   xp_abi_device *device = execution->device;
   op_clock clock = {.traced = &execution->traced, .slowdown = device->client->options.slowdown};
   for (size_t i = 0; i < execution->program->input_count; i++) {
-    execution->input_data[i] = xp_dev_block_data(execution->inputs[i].block);
+    execution->input_data[i] = xp_dev_block_data(xp_dev_content_block(execution->inputs[i]));
   }
   for (size_t i = 0; i < execution->program->output_count; i++) {
     execution->output_data[i] = xp_dev_block_data(execution->outputs[i]);

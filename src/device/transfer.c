@@ -11,7 +11,7 @@
 
 /* A copy from a buffer that may have to wait. */
 typedef struct {
-  xp_dev_use source; /* being read */
+  xp_dev_content *source; /* being read */
   xp_dev_shape shape;
   size_t offset;       /* into the source */
   void *target;        /* the host's memory, or that of `block` */
@@ -25,12 +25,12 @@ static void copy_now(xp_abi_error *error, void *context)
   copy_job *job = context;
   if (error == NULL) {
     xp_dev_strides dense = xp_dev_strides_dense(&job->shape);
-    const char *bytes = xp_dev_block_data(job->source.block);
+    const char *bytes = xp_dev_block_data(xp_dev_content_block(job->source));
     xp_dev_copy(&job->shape, job->target, &job->strides, bytes + job->offset, &dense);
   }
-  xp_dev_block_read_end(job->source.block);
+  xp_dev_content_read_end(job->source);
   xp_dev_event_set(job->done, error);
-  xp_dev_use_end(&job->source);
+  xp_dev_content_unref(job->source);
   xp_dev_block_unref(job->block);
   xp_dev_event_unref(job->done);
   free(job);
@@ -56,7 +56,7 @@ static xp_abi_error *start(const copy_job *wanted, xp_abi_buffer *source, xp_abi
     xp_dev_block_ref(job->block);
   }
   *done = xp_dev_event_ref(event);
-  if (!xp_dev_event_then(job->source.ready, copy_now, job)) {
+  if (!xp_dev_event_then(xp_dev_content_ready(job->source), copy_now, job)) {
     copy_now(xp_dev_fail_memory(), job);
   }
   return NULL;
@@ -64,16 +64,16 @@ static xp_abi_error *start(const copy_job *wanted, xp_abi_buffer *source, xp_abi
 
 /* ---------------------------------------------------------------- from the host */
 
+/* Takes over the block and the event, which may be NULL: memory was out. */
 static xp_abi_error *make_buffer(xp_abi_device *device, const xp_dev_shape *shape, xp_dev_block *block,
                                  xp_abi_event *ready, xp_abi_buffer **buffer)
 {
-  *buffer = ready == NULL ? NULL : xp_dev_buffer_create(device, shape, block, ready);
-  if (*buffer == NULL) {
+  if (ready == NULL) {
     xp_dev_block_unref(block);
-    xp_dev_event_unref(ready);
     return xp_dev_fail_memory();
   }
-  return NULL;
+  *buffer = xp_dev_buffer_create(device, shape, block, ready);
+  return *buffer == NULL ? xp_dev_fail_memory() : NULL;
 }
 
 static xp_abi_error *check_upload(const xp_abi_from_host_args *args, xp_dev_shape *shape, xp_dev_strides *strides)
@@ -114,10 +114,6 @@ xp_abi_error *xp_dev_from_host(xp_abi_from_host_args *args)
   xp_dev_strides dense = xp_dev_strides_dense(&shape);
   xp_dev_copy(&shape, xp_dev_block_data(block), &dense, args->data, &strides);
   xp_abi_event *done = xp_dev_event_create_ready();
-  if (done == NULL) {
-    xp_dev_block_unref(block);
-    return xp_dev_fail_memory();
-  }
   error = make_buffer(device, &shape, block, xp_dev_event_ref(done), &args->buffer);
   if (error != NULL) {
     xp_dev_event_unref(done);
