@@ -54,7 +54,7 @@ size_t xp_dev_plan_step_count(const xp_dev_plan *plan);
 xp_dev_step_info xp_dev_plan_step(const xp_dev_plan *plan, size_t step);
 
 typedef struct {
-  const void *const *inputs; /* xp_dev_plan_input_count pointers, each aligned for its type */
+  const void *const *inputs; /* xp_dev_plan_input_count pointers, aligned to 8 bytes */
   void *const *outputs; /* xp_dev_plan_output_count pointers; none may overlap an input, except as output_alias allows */
   void *temp;           /* xp_dev_plan_temp_bytes bytes, aligned to 64; need not be zero; NULL if 0 bytes */
   uint64_t seed;        /* of the instructions rng and rng-get-and-update-state; the same seed gives other numbers in

@@ -94,10 +94,11 @@ int64_t xp_hlo_element_to_int64(xp_hlo_type type, const void *bytes)
 {
   unsigned bits = xp_hlo_type_bits(type);
   xp_hlo_kind kind = xp_hlo_type_kind(type);
-  if (bits == 0 || bits % 8 != 0 || kind == XP_HLO_KIND_FLOAT || kind == XP_HLO_KIND_COMPLEX) {
+  if (kind == XP_HLO_KIND_NONE || kind == XP_HLO_KIND_FLOAT || kind == XP_HLO_KIND_COMPLEX) {
     return 0;
   }
-  uint64_t value = load(bytes, bits / 8);
+  uint64_t value = load(bytes, xp_hlo_type_bytes(type));
+  value &= bits < 64 ? ((uint64_t)1 << bits) - 1 : ~(uint64_t)0;
   if (kind == XP_HLO_KIND_SIGNED && bits < 64 && value >> (bits - 1) & 1) {
     value |= ~(uint64_t)0 << bits;
   }
@@ -142,7 +143,7 @@ static uint64_t to_integer(xp_hlo_type type, double value)
     return 0;
   }
   if (value >= limit) {
-    return is_signed ? ((uint64_t)1 << (bits - 1)) - 1 : ~(uint64_t)0;
+    return ~(uint64_t)0 >> (64 - bits + (is_signed ? 1 : 0));
   }
   value = value < low ? low : value;
   return is_signed ? (uint64_t)(int64_t)value : (uint64_t)value;
@@ -161,7 +162,7 @@ bool xp_hlo_element_from_double(xp_hlo_type type, double value, void *bytes)
     bits = to_small(format_of(type), value);
   } else if (type == XP_HLO_PRED) {
     bits = value != 0;
-  } else if (xp_hlo_type_is_integer(type) && xp_hlo_type_bits(type) % 8 == 0) {
+  } else if (xp_hlo_type_is_integer(type)) {
     bits = to_integer(type, value);
   } else {
     return false;

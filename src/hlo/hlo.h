@@ -28,8 +28,8 @@ typedef struct {
   size_t count;
 } xp_hlo_list;
 
-/* A constant's value.  An array's elements stand in the order of the layout of `shape`, little-endian; PRED as bytes 0
- * and 1; types of less than a byte packed as in a LiteralProto.  A tuple has parts instead. */
+/* A constant's value.  An array's elements stand in the order of the layout of `shape`, little-endian, each in a whole
+ * number of bytes; PRED as bytes 0 and 1.  A tuple has parts instead. */
 typedef struct xp_hlo_literal xp_hlo_literal;
 struct xp_hlo_literal {
   xp_hlo_shape shape;

@@ -51,7 +51,8 @@ static uint32_t place_all(const xp_hlo_graph *graph, uint8_t *states, level *sta
 {
   uint32_t placed = 0, cycle = XP_NONE;
   for (uint32_t i = 0; i < graph->count && cycle == XP_NONE; i++) {
-    cycle = states[i] == NOBODY_NEEDS ? place(graph, i, states, stack, order, &placed) : XP_NONE;
+    uint32_t node = graph->starts != NULL ? graph->starts[i] : i;
+    cycle = states[node] == NOBODY_NEEDS ? place(graph, node, states, stack, order, &placed) : XP_NONE;
   }
   for (uint32_t i = 0; i < graph->count && cycle == XP_NONE && placed < graph->count; i++) {
     cycle = states[i] != PLACED ? i : XP_NONE; /* a cycle that hangs on nothing */

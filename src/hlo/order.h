@@ -9,6 +9,7 @@ typedef struct {
   uint32_t count;
   const uint32_t *first; /* count + 1 of them */
   const uint32_t *needs;
+  const uint32_t *starts; /* all nodes, in the order in which a walk tries them; NULL: 0, 1, .. */
 } xp_hlo_graph;
 
 /* True if every node stands behind those it needs. */

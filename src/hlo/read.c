@@ -51,7 +51,7 @@ static bool resolve_calls(job *j, xp_hlo_graph *graph)
 {
   uint32_t *needs = xp_arena_array(j->r.arena, count_calls(j), sizeof *needs);
   uint32_t *first = xp_arena_array(j->r.arena, (size_t)j->count + 1, sizeof *first);
-  *graph = (xp_hlo_graph){j->count, first, needs};
+  *graph = (xp_hlo_graph){j->count, first, needs, NULL};
   for (uint32_t c = 0; c < j->count; c++) {
     const xp_hlo_read_part *part = &j->parts[c];
     j->r.computation = part->in.name;

@@ -106,7 +106,7 @@ static bool resolve(building *b, xp_hlo_graph *graph)
   }
   uint32_t *needs = xp_arena_array(b->r->arena, edges, sizeof *needs);
   uint32_t *first = xp_arena_array(b->r->arena, (size_t)b->count + 1, sizeof *first);
-  *graph = (xp_hlo_graph){b->count, first, needs};
+  *graph = (xp_hlo_graph){b->count, first, needs, NULL};
   for (uint32_t i = 0; i < b->count; i++) {
     xp_hlo_instruction *in = &b->instructions[i];
     b->r->instruction = in->name;

@@ -68,12 +68,11 @@ static inline int64_t xp_hlo_shape_elements(const xp_hlo_shape *shape)
   return n;
 }
 
-/* Bytes of an array; types of less than a byte are packed.  0 for tuples: ask for their parts. */
+/* Bytes of an array.  0 for tuples: ask for their parts. */
 static inline int64_t xp_hlo_shape_bytes(const xp_hlo_shape *shape)
 {
-  unsigned bits = xp_hlo_type_bits(shape->type);
-  int64_t n = bits ? xp_hlo_shape_elements(shape) : 0;
-  return bits % 8 == 0 ? n * (int64_t)(bits / 8) : n / 8 * (int64_t)bits + (n % 8 * (int64_t)bits + 7) / 8;
+  size_t each = xp_hlo_type_bytes(shape->type);
+  return each > 0 ? xp_hlo_shape_elements(shape) * (int64_t)each : 0;
 }
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "hlo/text.h"
 
-#include "hlo/order.h"
+#include "hlo/text_order.h"
 #include "hlo/text_out.h"
 
 /* ---------------------------------------------------------------- instructions */
@@ -82,31 +82,6 @@ static void put_instruction(xp_hlo_out *out, const xp_hlo_module *module, const 
 
 /* ---------------------------------------------------------------- computations */
 
-/* The indices of the instructions in the order of printing. */
-static const uint32_t *print_order(xp_arena *arena, const xp_hlo_computation *c)
-{
-  size_t edges = 0;
-  for (uint32_t i = 0; i < c->instruction_count; i++) {
-    edges += c->instructions[i].operand_count + c->instructions[i].predecessor_count;
-  }
-  uint32_t *needs = xp_arena_array(arena, edges, sizeof *needs), *to = needs;
-  uint32_t *first = xp_arena_array(arena, (size_t)c->instruction_count + 1, sizeof *first);
-  uint32_t *order = xp_arena_array(arena, c->instruction_count, sizeof *order);
-  for (uint32_t i = 0; i < c->instruction_count; i++) {
-    const xp_hlo_instruction *in = &c->instructions[i];
-    for (size_t k = 0; k < in->operand_count; k++) {
-      *to++ = in->operands[k];
-    }
-    for (size_t k = 0; k < in->predecessor_count; k++) {
-      *to++ = in->predecessors[k];
-    }
-    first[i + 1] = (uint32_t)(to - needs);
-  }
-  const xp_hlo_graph graph = {c->instruction_count, first, needs};
-  xp_hlo_sort(arena, &graph, order); /* no cycle: operands of a module come first */
-  return order;
-}
-
 static void put_signature(xp_hlo_out *out, const xp_hlo_module *module, uint32_t index)
 {
   const xp_hlo_computation *c = &module->computations[index];
@@ -128,7 +103,7 @@ static void put_signature(xp_hlo_out *out, const xp_hlo_module *module, uint32_t
 static void put_computation(xp_hlo_out *out, const xp_hlo_module *module, uint32_t index)
 {
   const xp_hlo_computation *c = &module->computations[index];
-  const uint32_t *order = print_order(out->arena, c);
+  const uint32_t *order = xp_hlo_instruction_order(out->arena, c);
   put_signature(out, module, index);
   for (uint32_t i = 0; i < c->instruction_count; i++) {
     xp_hlo_out_text(out, order[i] == c->root ? "  ROOT " : "  ");
@@ -203,6 +178,7 @@ static void put_frames(xp_hlo_out *out, const xp_hlo_frame_tables *t)
 
 static void put_module(xp_hlo_out *out, const xp_hlo_module *module)
 {
+  const uint32_t *order = xp_hlo_computation_order(out->arena, module);
   xp_hlo_out_text(out, "HloModule ");
   xp_hlo_out_str(out, module->name);
   put_aliases(out, module);
@@ -215,7 +191,7 @@ static void put_module(xp_hlo_out *out, const xp_hlo_module *module)
   xp_hlo_out_text(out, "\n\n");
   put_frames(out, &module->frames);
   for (uint32_t i = 0; i < module->computation_count; i++) {
-    put_computation(out, module, i);
+    put_computation(out, module, order[i]);
   }
 }
 

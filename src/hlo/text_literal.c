@@ -30,7 +30,8 @@ static void put_double(xp_hlo_out *out, double value, int sure_digits, int all_d
   xp_hlo_out_text(out, text);
 }
 
-/* Digits that tell all values of a type of less than 32 bits apart. */
+/* Digits that tell all values of a type of less than 32 bits apart: 1 + the bits of its fraction * log10(2), rounded
+ * up. */
 static int small_float_digits(xp_hlo_type type)
 {
   switch (type) {
@@ -38,6 +39,12 @@ static int small_float_digits(xp_hlo_type type)
     return 5;
   case XP_HLO_BF16:
     return 4;
+  case XP_HLO_F8E5M2:
+  case XP_HLO_F8E5M2FNUZ:
+  case XP_HLO_F8E8M0FNU:
+  case XP_HLO_F4E2M1FN:
+  case XP_HLO_F6E3M2FN:
+    return 2;
   default:
     return 3;
   }
@@ -99,7 +106,7 @@ static void put_at(xp_hlo_out *out, const xp_hlo_literal *literal, const int64_t
   }
 }
 
-/* The elements below index[0 .. dim-1]. */
+/* The elements below index[0 .. dim-1].  From four dimensions on, blocks say which they are. */
 static void put_dims(xp_hlo_out *out, const xp_hlo_literal *literal, int64_t *index, size_t dim)
 {
   const xp_hlo_shape *shape = &literal->shape;
@@ -107,37 +114,22 @@ static void put_dims(xp_hlo_out *out, const xp_hlo_literal *literal, int64_t *in
     put_at(out, literal, index);
     return;
   }
-  bool is_last = dim + 1 == shape->rank;
-  xp_hlo_out_text(out, is_last ? "{" : "{ ");
+  bool is_tight = shape->rank == 1 || shape->dims[dim] == 0;
+  xp_hlo_out_text(out, is_tight ? "{" : "{ ");
+  if (dim > 0 && shape->rank > 3 && dim + 1 < shape->rank) {
+    xp_hlo_out_format(out, "/*i%zu=%lld*/ ", dim - 1, (long long)index[dim - 1]);
+  }
   for (index[dim] = 0; index[dim] < shape->dims[dim]; index[dim]++) {
-    if (index[dim] > 0) {
-      xp_hlo_out_text(out, is_last ? ", " : ", ");
-    }
-    if (!is_last && shape->rank > 2 && dim + 2 < shape->rank) {
-      xp_hlo_out_format(out, "/*i%zu=%lld*/ ", dim, (long long)index[dim]);
-    }
+    xp_hlo_out_text(out, index[dim] > 0 ? ", " : "");
     put_dims(out, literal, index, dim + 1);
   }
-  xp_hlo_out_text(out, is_last ? "}" : " }");
-}
-
-static void put_tuple(xp_hlo_out *out, const xp_hlo_literal *literal)
-{
-  xp_hlo_out_text(out, "( ");
-  for (size_t i = 0; literal->parts != NULL && i < literal->shape.part_count; i++) {
-    xp_hlo_out_text(out, i > 0 ? ", " : "");
-    xp_hlo_out_literal(out, &literal->parts[i]);
-  }
-  xp_hlo_out_text(out, " )");
+  xp_hlo_out_text(out, is_tight ? "}" : " }");
 }
 
 void xp_hlo_out_literal(xp_hlo_out *out, const xp_hlo_literal *literal)
 {
   const xp_hlo_shape *shape = &literal->shape;
-  if (shape->type == XP_HLO_TUPLE) {
-    put_tuple(out, literal);
-  } else if (!xp_hlo_shape_is_array(shape) || xp_hlo_type_bits(shape->type) % 8 != 0 ||
-             xp_hlo_shape_elements(shape) > LARGE) {
+  if (!xp_hlo_shape_is_array(shape) || xp_hlo_shape_elements(shape) > LARGE) {
     xp_hlo_out_text(out, "{...}");
   } else {
     int64_t index[XP_HLO_MAX_RANK] = {0};

@@ -78,6 +78,25 @@ void xp_hlo_out_pairs(xp_hlo_out *out, const xp_hlo_pair *pairs, size_t count)
   }
 }
 
+void xp_hlo_out_dims(xp_hlo_out *out, const char *name, const xp_hlo_list *list)
+{
+  xp_hlo_out_format(out, ", %s={", name);
+  xp_hlo_out_list(out, list, ",");
+  xp_hlo_out_text(out, "}");
+}
+
+void xp_hlo_out_int(xp_hlo_out *out, const char *name, int64_t value)
+{
+  xp_hlo_out_format(out, ", %s=%lld", name, (long long)value);
+}
+
+void xp_hlo_out_flag(xp_hlo_out *out, const char *name, bool is_set)
+{
+  if (is_set) {
+    xp_hlo_out_format(out, ", %s=true", name);
+  }
+}
+
 static void put_tuple(xp_hlo_out *out, const xp_hlo_shape *shape, bool with_layout)
 {
   xp_hlo_out_text(out, "(");

@@ -1,7 +1,6 @@
 /* The element types of XLA, as a table.
  *
- * An array in memory has a whole number of bytes for each element, except for types of less than a byte, whose elements
- * are packed as they are in a LiteralProto.  So `bits` says all about sizes.
+ * An element in memory has a whole number of bytes; those of less than 8 bits stand in the low bits of a byte.
  */
 #include "hlo/type.h"
 

@@ -60,7 +60,7 @@ typedef enum {
 
 typedef struct {
   const char *name; /* as XLA prints it: "f32" */
-  uint8_t bits;     /* of an element in memory; 0 for what has no elements */
+  uint8_t bits;     /* of an element; 0 for what has no elements */
   uint8_t kind;     /* xp_hlo_kind */
   uint8_t field;    /* of the LiteralProto that holds its values; 0 if there is none */
 } xp_hlo_type_fact;
@@ -84,7 +84,7 @@ static inline unsigned xp_hlo_type_bits(xp_hlo_type type)
   return xp_hlo_type_fact_of(type)->bits;
 }
 
-/* Bytes of one element that stands alone: types of less than a byte take one. */
+/* Bytes of one element in memory: types of less than a byte take one, as in a LiteralProto. */
 static inline size_t xp_hlo_type_bytes(xp_hlo_type type)
 {
   return (xp_hlo_type_bits(type) + 7u) / 8;

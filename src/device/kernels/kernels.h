@@ -1,0 +1,65 @@
+/* Inner loops of the evaluator, compiled once for each instruction set and chosen at run time.
+ *
+ * A kernel works on `n` elements that stand side by side.  An output may be the same memory as an input (the same
+ * element is read before it is written), but may not overlap one in any other way.  No kernel allocates or fails.
+ */
+#ifndef XP_DEVICE_KERNELS_H
+#define XP_DEVICE_KERNELS_H
+
+#include <stdint.h>
+
+#include "hlo/opcode.h"
+#include "hlo/type.h"
+
+/* Element types that the device computes with, densely numbered; f16 and bf16 come last: most kernels lack them, since
+ * arithmetic on them is done in f32. */
+typedef enum {
+  XP_DEV_PRED,
+  XP_DEV_S8,
+  XP_DEV_S16,
+  XP_DEV_S32,
+  XP_DEV_S64,
+  XP_DEV_U8,
+  XP_DEV_U16,
+  XP_DEV_U32,
+  XP_DEV_U64,
+  XP_DEV_F32,
+  XP_DEV_F64,
+  XP_DEV_F16,
+  XP_DEV_BF16,
+  XP_DEV_TYPE_COUNT
+} xp_dev_type;
+
+/* out[i] = f(in[0][i], in[1][i], ..) for i < n */
+typedef void (*xp_dev_kernel)(void *out, const void *const *in, int64_t n);
+
+/* *accumulator = f(*accumulator, in[0], in[1], ..), in any order */
+typedef void (*xp_dev_fold)(void *accumulator, const void *in, int64_t n);
+
+/* c[rows][columns] += a[k][rows] * b[k][columns] for packed panels a and b; row i of c begins at c + i * c_stride. */
+typedef void (*xp_dev_tile)(void *c, int64_t c_stride, const void *a, const void *b, int64_t k);
+
+#define XP_DEV_TILE_MAX_ROWS 8
+#define XP_DEV_TILE_MAX_COLUMNS 32
+
+typedef struct {
+  int rows, columns;
+  xp_dev_tile run;
+} xp_dev_tile_kernel;
+
+typedef enum { XP_DEV_EQ, XP_DEV_NE, XP_DEV_GE, XP_DEV_GT, XP_DEV_LE, XP_DEV_LT, XP_DEV_COMPARE_COUNT } xp_dev_compare;
+
+typedef struct {
+  /* NULL where an operation has no such type.  The type is that of the first operand; of select, of the second one. */
+  xp_dev_kernel elementwise[XP_HLO_OP_COUNT][XP_DEV_TYPE_COUNT];
+  xp_dev_kernel compare[XP_DEV_COMPARE_COUNT][XP_DEV_TYPE_COUNT];
+  xp_dev_kernel total_order[XP_DEV_TYPE_COUNT]; /* floats as integers of the same width in the same total order */
+  xp_dev_kernel convert[XP_DEV_TYPE_COUNT][XP_DEV_TYPE_COUNT]; /* from, to */
+  xp_dev_fold fold[XP_HLO_OP_COUNT][XP_DEV_TYPE_COUNT];        /* add, multiply, maximum, minimum, and, or, xor */
+  xp_dev_tile_kernel tile_f32, tile_f64;
+} xp_dev_kernels;
+
+/* The kernels for the processor that this runs on.  Any thread may call it. */
+const xp_dev_kernels *xp_dev_kernels_get(void);
+
+#endif
