@@ -37,8 +37,11 @@ static bool device_start(xp_abi_client *client, int ordinal)
   snprintf(device->description.text, sizeof device->description.text, "XlaprofDevice(id=%d)", ordinal);
   device->description.attributes[0] = attribute("launch_latency_us", XP_ABI_VALUE_INT64);
   device->description.attributes[0].value.number = options->launch_latency_ns / 1000;
-  device->description.attributes[1] = attribute("slowdown", XP_ABI_VALUE_FLOAT);
-  device->description.attributes[1].value.real = (float)options->slowdown;
+  char *slowdown = device->description.slowdown; /* a text: hosts abort at an attribute that is a real number */
+  snprintf(slowdown, sizeof device->description.slowdown, "%.15g", options->slowdown);
+  device->description.attributes[1] = attribute("slowdown", XP_ABI_VALUE_STRING);
+  device->description.attributes[1].value.text = slowdown;
+  device->description.attributes[1].value_size = strlen(slowdown);
   device->memory.device = device;
   snprintf(device->memory.text, sizeof device->memory.text, "XlaprofMemory(id=%d, kind=device)", ordinal);
   client->device_list[ordinal] = device;

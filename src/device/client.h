@@ -22,7 +22,7 @@ enum { XP_DEV_ATTRIBUTES = 2 };
 
 struct xp_abi_device_description {
   int32_t id;
-  char text[32];
+  char text[32], slowdown[32];
   xp_abi_named_value attributes[XP_DEV_ATTRIBUTES];
 };
 

@@ -115,7 +115,8 @@ static void attributes_of_a_device_are_its_options(void **state)
   assert_str(xp_str_from(args.items[0].name, args.items[0].name_size), "launch_latency_us");
   assert_int_equal(args.items[0].value.number, 250);
   assert_str(xp_str_from(args.items[1].name, args.items[1].name_size), "slowdown");
-  assert_true(args.items[1].value.real == 3.0f);
+  assert_int_equal(args.items[1].type, XP_ABI_VALUE_STRING); /* torch_xla 2.9 aborts at a real number */
+  assert_str(xp_str_from(args.items[1].value.text, args.items[1].value_size), "3");
   on(api()->client_destroy, client);
 }
 
