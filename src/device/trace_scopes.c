@@ -29,20 +29,14 @@ static bool add_event(xp_dev_scopes *scopes, xp_dev_scope_line *line, xp_dev_sco
   return true;
 }
 
-/* True if what is open may go on with an operation of that start. */
-static bool goes_on(const xp_dev_scopes *scopes, uint32_t run, int64_t start_ps, int64_t end_ps)
-{
-  return scopes->run == run && start_ps - end_ps <= 2 * scopes->last_dur_ps;
-}
-
 static void add_scopes(xp_dev_scopes *scopes, xp_str names, uint32_t run, int64_t start_ps, int64_t end_ps)
 {
   xp_str part;
   size_t depth = 0;
-  bool agrees = true;
+  bool agrees = scopes->run == run;
   while (depth < XP_DEV_MAX_SCOPES && next_part(&names, &part)) {
     xp_dev_scope_event *open = depth < scopes->depth ? &scopes->scopes.events[scopes->open[depth]] : NULL;
-    agrees = agrees && open != NULL && xp_str_eq(open->name, part) && goes_on(scopes, run, start_ps, open->end_ps);
+    agrees = agrees && open != NULL && xp_str_eq(open->name, part);
     if (agrees) {
       open->end_ps = end_ps;
     } else if (!add_event(scopes, &scopes->scopes, (xp_dev_scope_event){part, part, start_ps, end_ps},
@@ -57,7 +51,7 @@ static void add_scopes(xp_dev_scopes *scopes, xp_str names, uint32_t run, int64_
 static void add_op(xp_dev_scopes *scopes, xp_str name, xp_str display, uint32_t run, int64_t start_ps, int64_t end_ps)
 {
   xp_dev_scope_event *open = scopes->has_op ? &scopes->ops.events[scopes->open_op] : NULL;
-  if (open != NULL && xp_str_eq(open->name, name) && goes_on(scopes, run, start_ps, open->end_ps)) {
+  if (open != NULL && scopes->run == run && xp_str_eq(open->name, name)) {
     open->end_ps = end_ps;
     return;
   }
@@ -77,5 +71,4 @@ void xp_dev_scopes_add(xp_dev_scopes *scopes, xp_str op_name, uint32_t run, int6
   add_scopes(scopes, has_scopes ? xp_str_take(op_name, slash) : xp_str_from(NULL, 0), run, start_ps, end_ps);
   add_op(scopes, op_name, has_scopes ? xp_str_skip(op_name, slash + 1) : op_name, run, start_ps, end_ps);
   scopes->run = run;
-  scopes->last_dur_ps = end_ps - start_ps;
 }

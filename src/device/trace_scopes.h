@@ -30,9 +30,8 @@ typedef struct {
   size_t depth;
   size_t open_op; /* of ops, if has_op */
   bool has_op;
-  uint32_t run;
-  int64_t last_dur_ps;
-  bool failed; /* memory ran out */
+  uint32_t run; /* of the last operation */
+  bool failed;  /* memory ran out */
 } xp_dev_scopes;
 
 /* The next operation of a device, in the order of time. */
