@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 """Programs of torch_xla that the embedded device must run.  Runs inside the environment of torch_xla.
 
-    torch_programs.py lab | lab_eager | diffusion | diffusion_bf16
+    torch_programs.py lab | lab_eager | diffusion | diffusion_bf16 [PLUGIN [LOGDIR]]
 
 Prints the values that they compute, one `name value` a line, so that two devices can be compared.  Weights and inputs come
-from the CPU with a fixed seed; random numbers of the device itself go into no value that is printed.
+from the CPU with a fixed seed; random numbers of the device itself go into no value that is printed.  They run on the
+device of $PJRT_DEVICE, or on that of a PJRT plugin; with LOGDIR they are captured by torch_xla.
 """
+import os
 import sys
 
+if len(sys.argv) > 2:
+    os.environ["PJRT_DEVICE"] = "XLAPROF"  # read when torch_xla is imported
+
+# pylint: disable=wrong-import-position
 import torch
 import torch.nn.functional as F
 import torch_xla
+import torch_xla.debug.profiler as xp
 from torch import nn
 
 
@@ -26,7 +33,8 @@ def lab(eager=False):
     torch_xla.experimental.eager_mode(eager)
     for step in range(3):
         optimizer.zero_grad()
-        loss = model(x).mean()
+        with xp.Trace("fwd"):
+            loss = model(x).mean()
         loss.backward()
         optimizer.step()
         torch_xla.sync(wait=True)
@@ -194,6 +202,34 @@ def diffusion(dtype=torch.float32):
     print("numbers %d" % (sum(n.numel() for n in noise) + sum(b.numel() for b in best)))
 
 
+def use_plugin(path):
+    from torch_xla.experimental import plugins
+
+    class Plugin(plugins.DevicePlugin):
+        def library_path(self):
+            return path
+
+        def physical_chip_count(self):
+            return 1
+
+    plugins.register_plugin("XLAPROF", Plugin())
+
+
+def main(name, plugin=None, logdir=None):
+    if plugin:
+        use_plugin(plugin)
+    run = PROGRAMS[name]
+    if not logdir:
+        run()
+        return
+    torch_xla.device()
+    xp.start_trace(logdir)
+    run()
+    xp.stop_trace()
+
+
+PROGRAMS = {"lab": lab, "lab_eager": lambda: lab(eager=True), "diffusion": diffusion,
+            "diffusion_bf16": lambda: diffusion(torch.bfloat16)}
+
 if __name__ == "__main__":
-    {"lab": lab, "lab_eager": lambda: lab(eager=True), "diffusion": diffusion,
-     "diffusion_bf16": lambda: diffusion(torch.bfloat16)}[sys.argv[1]]()
+    main(*sys.argv[1:])
