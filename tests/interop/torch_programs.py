@@ -11,7 +11,8 @@ import os
 import sys
 
 if len(sys.argv) > 2:
-    os.environ["PJRT_DEVICE"] = "XLAPROF"  # read when torch_xla is imported
+    os.environ["PJRT_DEVICE"] = "XLAPROF"  # both are read when torch_xla is imported
+    os.environ["XLA_HLO_DEBUG"] = "1"
 
 # pylint: disable=wrong-import-position
 import torch
