@@ -18,10 +18,10 @@
  * atomic), so any number of threads may run it at the same time, each with its own temporary memory. */
 typedef struct xp_dev_plan xp_dev_plan;
 
-/* Checks a module and plans its memory.  Borrows the module (constants are read where they lie): it must live as long as
- * the plan.  XP_ERR_USAGE with a text that names the instruction when an opcode, type, custom call or attribute is not
- * supported ("opcode fft of instruction %fft.3 is not supported by this device") or when shapes contradict each other;
- * XP_ERR_LIMIT when memory would not fit 63 bits.  The caller ends the plan with xp_dev_plan_destroy. */
+/* Checks a module and plans its memory.  Borrows the module (constants are read where they lie): it must live as long
+ * as the plan.  XP_ERR_USAGE with a text that names the instruction when an opcode, type, custom call or attribute is
+ * not supported ("opcode fft of instruction %fft.3 is not supported by this device") or when shapes contradict each
+ * other; XP_ERR_LIMIT when memory would not fit 63 bits.  The caller ends the plan with xp_dev_plan_destroy. */
 xp_status xp_dev_plan_prepare(const xp_hlo_module *module, xp_dev_plan **plan, xp_error *err);
 
 /* NULL is allowed. */
@@ -45,8 +45,8 @@ size_t xp_dev_plan_constant_bytes(const xp_dev_plan *plan);
  * tuples, reshapes) are not in the list. */
 typedef struct {
   const xp_hlo_instruction *instruction;
-  double flops;  /* of one execution, as XLA's cost analysis counts them; bodies of loops count once */
-  double bytes;  /* of operands and results */
+  double flops; /* of one execution, as XLA's cost analysis counts them; bodies of loops count once */
+  double bytes; /* of operands and results */
 } xp_dev_step_info;
 
 /* Executed instructions, in the order of their execution. */
@@ -55,10 +55,11 @@ xp_dev_step_info xp_dev_plan_step(const xp_dev_plan *plan, size_t step);
 
 typedef struct {
   const void *const *inputs; /* xp_dev_plan_input_count pointers, aligned to 8 bytes */
-  void *const *outputs; /* xp_dev_plan_output_count pointers; none may overlap an input, except as output_alias allows */
-  void *temp;           /* xp_dev_plan_temp_bytes bytes, aligned to 64; need not be zero; NULL if 0 bytes */
-  uint64_t seed;        /* of the instructions rng and rng-get-and-update-state; the same seed gives other numbers in
-                           each run of a plan, but the same numbers in the first run of equal plans */
+  void *const
+      *outputs;  /* xp_dev_plan_output_count pointers; none may overlap an input, except as output_alias allows */
+  void *temp;    /* xp_dev_plan_temp_bytes bytes, aligned to 64; need not be zero; NULL if 0 bytes */
+  uint64_t seed; /* of the instructions rng and rng-get-and-update-state; the same seed gives other numbers in
+                    each run of a plan, but the same numbers in the first run of equal plans */
   /* Called before and after each step; NULL for none.  A value other than 0 of `before` ends the run with
    * XP_ERR_CANCELLED. */
   int (*before)(void *context, size_t step);

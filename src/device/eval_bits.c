@@ -1,18 +1,18 @@
 /* rng-bit-generator: Philox 4x32 and Threefry 2x32, with the counters and the order of words of XLA.
  *
- * The state is a key and a counter.  Philox counts in 128 bits and gives four words a count; the order of elements is the
- * order of words, two for an element of 64 bits, one for anything smaller (its low bits).  Threefry counts in 64 bits
- * and gives two words: for elements of up to 32 bits, an array's first even dimension (or its longest one, rounded up) is
- * split into pairs of elements, and a count gives both of a pair.
+ * The state is a key and a counter.  Philox counts in 128 bits and gives four words a count; the order of elements is
+ * the order of words, two for an element of 64 bits, one for anything smaller (its low bits).  Threefry counts in 64
+ * bits and gives two words: for elements of up to 32 bits, an array's first even dimension (or its longest one, rounded
+ * up) is split into pairs of elements, and a count gives both of a pair.
  */
 #include "device/eval_move.h"
 #include "device/eval_ops.h"
 
 typedef struct {
   bool is_threefry;
-  int64_t counts;                /* of the counter */
-  int64_t pairs, inner, outer;   /* Threefry: extent of the split dimension in pairs; elements after and before it */
-  int64_t extent;                /* of the split dimension in elements */
+  int64_t counts;              /* of the counter */
+  int64_t pairs, inner, outer; /* Threefry: extent of the split dimension in pairs; elements after and before it */
+  int64_t extent;              /* of the split dimension in elements */
 } generator;
 
 static uint32_t high(uint64_t x)
@@ -76,7 +76,8 @@ static void put(void *out, size_t size, int64_t i, uint32_t low, uint32_t upper)
   }
 }
 
-static void fill_philox(const generator *d, void *out, size_t size, int64_t count, uint64_t key, uint64_t low, uint64_t upper)
+static void fill_philox(const generator *d, void *out, size_t size, int64_t count, uint64_t key, uint64_t low,
+                        uint64_t upper)
 {
   int64_t words_each = size == 8 ? 2 : 1;
   for (int64_t c = 0; c < d->counts; c++) {

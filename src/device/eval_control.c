@@ -1,8 +1,8 @@
 /* while, conditional, call and fusion: programs that run programs.
  *
- * The frame of the called program is part of the step's scratch.  A loop keeps its state in two sets of arrays, one that
- * the body reads and one that it writes, and swaps them.  What the body passes through unchanged, as the weights of a
- * model, is never copied: the loop's result lies where its operand lies.
+ * The frame of the called program is part of the step's scratch.  A loop keeps its state in two sets of arrays, one
+ * that the body reads and one that it writes, and swaps them.  What the body passes through unchanged, as the weights
+ * of a model, is never copied: the loop's result lies where its operand lies.
  */
 #include "device/eval_element.h"
 #include "device/eval_ops.h"
@@ -138,8 +138,8 @@ xp_status xp_dev_prepare_conditional(xp_dev_context *context, xp_dev_step *step)
 
 typedef struct {
   const xp_dev_program *condition, *body;
-  bool *is_kept;     /* by array of the state: the body passes it through */
-  size_t *other_at;  /* the second array, in the scratch */
+  bool *is_kept;    /* by array of the state: the body passes it through */
+  size_t *other_at; /* the second array, in the scratch */
   size_t frame_at;
 } loop;
 

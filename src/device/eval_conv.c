@@ -10,7 +10,7 @@
 #include "device/eval_patches.h"
 
 #define BLOCK_BYTES (2 << 20)
-#define MAX_PIXELS 1024
+#define MAX_PIXELS  1024
 
 typedef enum { FEATURES_FIRST, FEATURES_LAST, ANY_ORDER } order;
 
@@ -65,8 +65,8 @@ static void place_block(const convolution *c, void *out, const void *block, int6
 }
 
 /* Pixels first .. first + count - 1 of one group.  kernel, input and out are those of the group. */
-static void run_block(const convolution *c, const xp_dev_kernels *kernels, char *out, const char *input, const char *kernel,
-                      char *scratch, int64_t first, int64_t count)
+static void run_block(const convolution *c, const xp_dev_kernels *kernels, char *out, const char *input,
+                      const char *kernel, char *scratch, int64_t first, int64_t count)
 {
   char *patches = scratch + c->patches_at;
   int64_t depth = c->patches.window_count * c->patches.channels;
@@ -134,7 +134,8 @@ static bool is_permutation(const xp_hlo_shape *shape, int64_t batch, int64_t fea
   return shape->rank == spatial.count + 2;
 }
 
-static bool read_spatial(convolution *c, const xp_dev_step *step, const xp_hlo_convolution *n, const xp_hlo_window *window)
+static bool read_spatial(convolution *c, const xp_dev_step *step, const xp_hlo_convolution *n,
+                         const xp_hlo_window *window)
 {
   const xp_hlo_shape *in = step->in[0].shape, *kernel = step->in[1].shape, *out = step->out[0].shape;
   int64_t in_strides[XP_HLO_MAX_RANK], out_strides[XP_HLO_MAX_RANK];
@@ -146,7 +147,7 @@ static bool read_spatial(convolution *c, const xp_dev_step *step, const xp_hlo_c
   for (int d = 0; d < p->rank; d++) {
     int64_t i = n->input_spatial.values[d], o = n->output_spatial.values[d];
     p->dims[d] = (xp_dev_spatial){in->dims[i], out->dims[o], in_strides[i], out_strides[o], window->dims[d]};
-    if (kernel->dims[n->kernel_spatial.values[d]] != window->dims[d].size || 
+    if (kernel->dims[n->kernel_spatial.values[d]] != window->dims[d].size ||
         !xp_dev_window_is_sound(window->dims[d], in->dims[i], out->dims[o])) {
       return false;
     }
@@ -163,7 +164,8 @@ static bool read_spatial(convolution *c, const xp_dev_step *step, const xp_hlo_c
   return true;
 }
 
-static bool read_groups(convolution *c, const xp_dev_step *step, const xp_hlo_convolution *n, const xp_hlo_instruction *i)
+static bool read_groups(convolution *c, const xp_dev_step *step, const xp_hlo_convolution *n,
+                        const xp_hlo_instruction *i)
 {
   int64_t batch = step->in[0].shape->dims[n->input_batch], features = step->in[0].shape->dims[n->input_feature];
   int64_t out_features = step->out[0].shape->dims[n->output_feature];
@@ -176,7 +178,8 @@ static bool read_groups(convolution *c, const xp_dev_step *step, const xp_hlo_co
   c->group_features = out_features / c->groups;
   c->patches.channels = features / by_feature;
   c->images = batch / by_batch;
-  c->group_in_stride = by_feature > 1 ? c->patches.channels * c->patches.channel_stride : c->images * c->patches.batch_stride;
+  c->group_in_stride =
+      by_feature > 1 ? c->patches.channels * c->patches.channel_stride : c->images * c->patches.batch_stride;
   return out_features % c->groups == 0 && step->out[0].shape->dims[n->output_batch] == c->images &&
          step->in[1].shape->dims[n->kernel_output_feature] == out_features &&
          step->in[1].shape->dims[n->kernel_input_feature] == c->patches.channels;
@@ -191,7 +194,9 @@ static void read_kernel(convolution *c, const xp_dev_step *step, const xp_hlo_co
   m->rank = shape->rank;
   m->size = xp_dev_type_sizes[step->in[1].type];
   for (int d = 0; d < m->rank; d++) {
-    int64_t from = d == 0 ? n->kernel_output_feature : d == m->rank - 1 ? n->kernel_input_feature : n->kernel_spatial.values[d - 1];
+    int64_t from = d == 0             ? n->kernel_output_feature
+                   : d == m->rank - 1 ? n->kernel_input_feature
+                                      : n->kernel_spatial.values[d - 1];
     m->dims[d] = shape->dims[from];
     m->from[d] = strides[from];
   }

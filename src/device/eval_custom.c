@@ -6,8 +6,9 @@
 
 static bool is_annotation(xp_str target)
 {
-  static const char *const names[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
-                                      "LayoutConstraint", "MoveToHost", "MoveToDevice"};
+  static const char *const names[] = {
+      "Sharding",         "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
+      "LayoutConstraint", "MoveToHost",           "MoveToDevice"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (xp_str_is(target, names[i])) {
       return true;

@@ -1,8 +1,9 @@
 /* dot: products of matrices, with batch and contracting dimensions anywhere.
  *
- * The dimensions of an operand are batch, free or contracting.  If those of a kind lie in memory as one dimension would,
- * the matrix product takes the operand where it is, whatever its order (so x . transpose(y) costs no copy).  Otherwise
- * the operand is first copied in the order batch, free, contracting.  f16 and bf16 are multiplied and summed as f32.
+ * The dimensions of an operand are batch, free or contracting.  If those of a kind lie in memory as one dimension
+ * would, the matrix product takes the operand where it is, whatever its order (so x . transpose(y) costs no copy).
+ * Otherwise the operand is first copied in the order batch, free, contracting.  f16 and bf16 are multiplied and summed
+ * as f32.
  */
 #include "device/eval_matmul.h"
 #include "device/eval_move.h"
@@ -21,14 +22,15 @@ typedef struct {
   side sides[2];
   xp_dev_matmul product;
   int64_t batch;
-  xp_dev_kernel narrow; /* of the result */
+  xp_dev_kernel narrow;                            /* of the result */
   size_t copies[2], converted[2], result, packing; /* offsets in the scratch */
 } dot;
 
 enum { BATCH, FREE, CONTRACTING };
 
 /* Joins dimensions that follow each other in `order`; false if they do not lie as one. */
-static bool join_dims(const xp_hlo_shape *shape, const int64_t *strides, const int *order, int n, int64_t *count, int64_t *stride)
+static bool join_dims(const xp_hlo_shape *shape, const int64_t *strides, const int *order, int n, int64_t *count,
+                      int64_t *stride)
 {
   bool is_one = true;
   *count = 1;
@@ -46,8 +48,8 @@ static bool join_dims(const xp_hlo_shape *shape, const int64_t *strides, const i
 }
 
 /* The dimensions of a kind, in order; false if the lists of the instruction name none or one twice. */
-static bool sort_dims(const xp_hlo_shape *shape, xp_hlo_list batch, xp_hlo_list contracting, int order[3][XP_HLO_MAX_RANK],
-                      int counts[3])
+static bool sort_dims(const xp_hlo_shape *shape, xp_hlo_list batch, xp_hlo_list contracting,
+                      int order[3][XP_HLO_MAX_RANK], int counts[3])
 {
   unsigned seen = 0;
   const xp_hlo_list lists[3] = {batch, {NULL, 0}, contracting};
@@ -127,8 +129,8 @@ static xp_status run_dot(const xp_dev_step *step, const xp_dev_frame *frame)
   int64_t b_bytes = xp_dev_type_sizes[x->b_type] * d->sides[1].stride[BATCH];
   char *c = d->narrow != NULL ? scratch + d->result : out;
   for (int64_t i = 0; i < d->batch; i++) {
-    xp_dev_matmul_run(frame->plan->kernels, x, c + (size_t)(i * x->m * x->n) * xp_dev_type_sizes[x->type], a + i * a_bytes,
-                      b + i * b_bytes, scratch + d->packing);
+    xp_dev_matmul_run(frame->plan->kernels, x, c + (size_t)(i * x->m * x->n) * xp_dev_type_sizes[x->type],
+                      a + i * a_bytes, b + i * b_bytes, scratch + d->packing);
   }
   if (d->narrow != NULL) {
     const void *in[1] = {c};
@@ -173,12 +175,11 @@ static void plan_scratch(dot *d, xp_dev_step *step)
   size_t size = xp_dev_type_sizes[d->product.type];
   for (int i = 0; i < 2; i++) {
     d->copies[i] = reserve(&step->scratch_bytes, d->sides[i].is_copied ? xp_dev_leaf_bytes(step->in[i]) : 0);
-    d->converted[i] = reserve(&step->scratch_bytes, d->sides[i].convert != NULL
-                                                        ? xp_dev_multiply_sizes((size_t)step->in[i].count, size)
-                                                        : 0);
+    d->converted[i] = reserve(&step->scratch_bytes,
+                              d->sides[i].convert != NULL ? xp_dev_multiply_sizes((size_t)step->in[i].count, size) : 0);
   }
-  d->result = reserve(&step->scratch_bytes,
-                      d->narrow != NULL ? xp_dev_multiply_sizes((size_t)step->out[0].count, size) : 0);
+  d->result =
+      reserve(&step->scratch_bytes, d->narrow != NULL ? xp_dev_multiply_sizes((size_t)step->out[0].count, size) : 0);
   d->packing = reserve(&step->scratch_bytes, xp_dev_matmul_bytes(&d->product));
 }
 

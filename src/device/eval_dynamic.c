@@ -41,7 +41,7 @@ typedef struct {
   xp_dev_move move;
   int64_t limits[XP_HLO_MAX_RANK], strides[XP_HLO_MAX_RANK]; /* of the array that is sliced */
   int rank;
-  uint32_t first_index;                                      /* operand */
+  uint32_t first_index; /* operand */
 } dynamic;
 
 static int64_t start_of(const dynamic *d, const xp_dev_step *step, const xp_dev_frame *frame)
@@ -78,8 +78,8 @@ static xp_status run_update(const xp_dev_step *step, const xp_dev_frame *frame)
 }
 
 /* Fits a part into a whole, with indices from operand `first_index` on; NULL if they do not fit. */
-static dynamic *fit(xp_dev_context *context, const xp_dev_step *step, const xp_hlo_shape *whole, const xp_hlo_shape *part,
-                    uint32_t first_index)
+static dynamic *fit(xp_dev_context *context, const xp_dev_step *step, const xp_hlo_shape *whole,
+                    const xp_hlo_shape *part, uint32_t first_index)
 {
   dynamic *d = xp_arena_alloc(context->plan->arena, sizeof *d);
   d->rank = whole->rank;
@@ -109,8 +109,8 @@ static dynamic *fit(xp_dev_context *context, const xp_dev_step *step, const xp_h
 
 xp_status xp_dev_prepare_dynamic_slice(xp_dev_context *context, xp_dev_step *step)
 {
-  dynamic *d = step->in_count < 1 || step->out_count != 1 ? NULL
-                                                           : fit(context, step, step->in[0].shape, step->out[0].shape, 1);
+  dynamic *d =
+      step->in_count < 1 || step->out_count != 1 ? NULL : fit(context, step, step->in[0].shape, step->out[0].shape, 1);
   if (d == NULL) {
     return xp_dev_reject(context, "its starts or its shape do not fit its operand");
   }

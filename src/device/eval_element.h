@@ -13,7 +13,8 @@ typedef struct {
   uint8_t in_count, in_size[3], out_size;
 } xp_dev_element;
 
-/* Finds the kernel for an element-wise instruction with operands and a result of these types.  False if there is none. */
+/* Finds the kernel for an element-wise instruction with operands and a result of these types.  False if there is none.
+ */
 bool xp_dev_element_find(const xp_dev_kernels *kernels, const xp_hlo_instruction *instruction, const xp_dev_type *in,
                          uint32_t in_count, xp_dev_type out, xp_dev_element *element);
 

@@ -38,9 +38,8 @@ xp_status xp_dev_prepare_gather(xp_dev_context *context, xp_dev_step *step)
     return xp_dev_reject(context, "its dimension numbers do not fit its operands");
   }
   gather *d = xp_arena_alloc(context->plan->arena, sizeof *d);
-  xp_dev_index_lists lists = {g->offset_dims,           g->collapsed_slice_dims,
-                              g->start_index_map,       g->operand_batching_dims,
-                              g->start_indices_batching_dims, g->index_vector_dim,
+  xp_dev_index_lists lists = {g->offset_dims,           g->collapsed_slice_dims,        g->start_index_map,
+                              g->operand_batching_dims, g->start_indices_batching_dims, g->index_vector_dim,
                               g->slice_sizes.values};
   if (!xp_dev_indices_prepare(&d->indices, &lists, step->in[0], step->in[1], step->out[0])) {
     return xp_dev_reject(context, "its dimension numbers do not fit its operands");

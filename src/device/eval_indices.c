@@ -104,8 +104,8 @@ static bool read_window(xp_dev_indices *m, const xp_dev_index_lists *lists, cons
   return (size_t)m->window_rank == lists->window_dims.count;
 }
 
-bool xp_dev_indices_prepare(xp_dev_indices *made, const xp_dev_index_lists *lists, xp_dev_leaf operand, xp_dev_leaf indices,
-                            xp_dev_leaf windows)
+bool xp_dev_indices_prepare(xp_dev_indices *made, const xp_dev_index_lists *lists, xp_dev_leaf operand,
+                            xp_dev_leaf indices, xp_dev_leaf windows)
 {
   unsigned window_bits, missing, indexed, batching, indices_batching;
   if (!xp_dev_type_is_index(indices.type) || !bits_of(lists->window_dims, windows.shape->rank, &window_bits) ||
@@ -118,7 +118,8 @@ bool xp_dev_indices_prepare(xp_dev_indices *made, const xp_dev_index_lists *list
   }
   for (size_t b = 0; b < lists->operand_batching.count; b++) {
     int64_t d = lists->indices_batching.values[b];
-    if (d == lists->index_vector_dim || indices.shape->dims[d] != operand.shape->dims[lists->operand_batching.values[b]]) {
+    if (d == lists->index_vector_dim ||
+        indices.shape->dims[d] != operand.shape->dims[lists->operand_batching.values[b]]) {
       return false;
     }
   }
@@ -128,8 +129,8 @@ bool xp_dev_indices_prepare(xp_dev_indices *made, const xp_dev_index_lists *list
          read_window(made, lists, operand.shape, windows.shape, missing | batching);
 }
 
-int64_t xp_dev_indices_start(const xp_dev_indices *indices, const xp_dev_index_cursor *cursor, const void *values, bool clamp,
-                             bool *is_inside)
+int64_t xp_dev_indices_start(const xp_dev_indices *indices, const xp_dev_index_cursor *cursor, const void *values,
+                             bool clamp, bool *is_inside)
 {
   int64_t start[XP_HLO_MAX_RANK] = {0}, first = 0;
   for (int i = 0; i < indices->rank; i++) {

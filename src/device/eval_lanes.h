@@ -1,7 +1,7 @@
 /* Reductions by a computation of scalars: a row of results is combined with a row of elements at a time.
  *
- * reduce and reduce-window with `count` operands have as many initial values behind them, and a computation of 2 * count
- * parameters: the results so far, then the elements.
+ * reduce and reduce-window with `count` operands have as many initial values behind them, and a computation of 2 *
+ * count parameters: the results so far, then the elements.
  */
 #ifndef XP_DEVICE_EVAL_LANES_H
 #define XP_DEVICE_EVAL_LANES_H
@@ -14,7 +14,7 @@
 typedef struct {
   const xp_dev_scalar *scalar;
   uint32_t count;
-  void *memory;                                /* of the computation */
+  void *memory;                                               /* of the computation */
   char *now[XP_DEV_MAX_OPERANDS], *next[XP_DEV_MAX_OPERANDS]; /* results so far, and those being made */
   char *gathered[XP_DEV_MAX_OPERANDS];
   const char *in[XP_DEV_MAX_OPERANDS], *initial[XP_DEV_MAX_OPERANDS], *row[XP_DEV_MAX_OPERANDS]; /* row: elements now */

@@ -1,15 +1,16 @@
 /* The blocked matrix product.
  *
  * c is made in tiles that stay in registers (kernels/tile.c).  For that, a block of b of DEPTH x WIDTH is packed into
- * panels of a tile's columns, then blocks of a of HEIGHT x DEPTH into panels of a tile's rows: the tile kernel reads both
- * straight through.  The block of a stays in the second cache, a panel of b in the first.  Packing takes any strides and
- * turns f16 and bf16 into f32, so transposed operands cost nothing more.  Products of integers are plain loops.
+ * panels of a tile's columns, then blocks of a of HEIGHT x DEPTH into panels of a tile's rows: the tile kernel reads
+ * both straight through.  The block of a stays in the second cache, a panel of b in the first.  Packing takes any
+ * strides and turns f16 and bf16 into f32, so transposed operands cost nothing more.  Products of integers are plain
+ * loops.
  */
 #include "device/eval_matmul.h"
 
-#define DEPTH 256
+#define DEPTH  256
 #define HEIGHT 96 /* a multiple of 4, 6 and 8 */
-#define WIDTH 1024
+#define WIDTH  1024
 
 static bool is_tiled(xp_dev_type type)
 {
@@ -92,8 +93,8 @@ static void pack_b(const blocks *w, const char *b, int64_t p0, int64_t depth, in
   int64_t columns = w->tile->columns, size = xp_dev_type_sizes[x->b_type];
   for (int64_t j = 0; j < width; j += columns) {
     pack_panel(w->kernels, x->b_type, w->pack.narrow, w->pack.b + (size_t)(j * depth) * w->size,
-               b + (p0 * x->b_row + (j0 + j) * x->b_column) * size, x->b_row, x->b_column, depth, least(columns, width - j),
-               columns);
+               b + (p0 * x->b_row + (j0 + j) * x->b_column) * size, x->b_row, x->b_column, depth,
+               least(columns, width - j), columns);
   }
 }
 
@@ -103,8 +104,8 @@ static void pack_a(const blocks *w, const char *a, int64_t i0, int64_t height, i
   int64_t rows = w->tile->rows, size = xp_dev_type_sizes[x->a_type];
   for (int64_t i = 0; i < height; i += rows) {
     pack_panel(w->kernels, x->a_type, w->pack.narrow, w->pack.a + (size_t)(i * depth) * w->size,
-               a + ((i0 + i) * x->a_row + p0 * x->a_column) * size, x->a_column, x->a_row, depth, least(rows, height - i),
-               rows);
+               a + ((i0 + i) * x->a_row + p0 * x->a_column) * size, x->a_column, x->a_row, depth,
+               least(rows, height - i), rows);
   }
 }
 
@@ -116,7 +117,8 @@ static void pack_a(const blocks *w, const char *a, int64_t i0, int64_t height, i
     }                                                                                                                  \
   }
 
-static void make_edge(const blocks *w, void *c, const void *a, const void *b, int64_t depth, int64_t rows, int64_t columns)
+static void make_edge(const blocks *w, void *c, const void *a, const void *b, int64_t depth, int64_t rows,
+                      int64_t columns)
 {
   double edge[XP_DEV_TILE_MAX_ROWS * XP_DEV_TILE_MAX_COLUMNS] = {0};
   int64_t c_row = w->product->c_row;
@@ -129,7 +131,8 @@ static void make_edge(const blocks *w, void *c, const void *a, const void *b, in
 }
 
 /* Multiplies a packed block of a with a packed block of b. */
-static void multiply_blocks(const blocks *w, char *c, int64_t i0, int64_t height, int64_t j0, int64_t width, int64_t depth)
+static void multiply_blocks(const blocks *w, char *c, int64_t i0, int64_t height, int64_t j0, int64_t width,
+                            int64_t depth)
 {
   int64_t rows = w->tile->rows, columns = w->tile->columns, c_row = w->product->c_row;
   for (int64_t j = 0; j < width; j += columns) {
@@ -150,7 +153,8 @@ static void multiply_tiled(const xp_dev_kernels *kernels, const xp_dev_matmul *x
                            void *scratch)
 {
   size_t size = xp_dev_type_sizes[x->type];
-  blocks w = {kernels, x, x->type == XP_DEV_F32 ? &kernels->tile_f32 : &kernels->tile_f64, packing_at(scratch, size), size};
+  blocks w = {kernels, x, x->type == XP_DEV_F32 ? &kernels->tile_f32 : &kernels->tile_f64, packing_at(scratch, size),
+              size};
   for (int64_t i = 0; i < x->m; i++) {
     memset(c + (size_t)(i * x->c_row) * size, 0, (size_t)x->n * size);
   }
@@ -192,8 +196,8 @@ PLAIN(plain_16, uint16_t, uint32_t, row[j] + (uint32_t)u * v)
 PLAIN(plain_32, uint32_t, uint32_t, row[j] + u * v)
 PLAIN(plain_64, uint64_t, uint64_t, row[j] + u * v)
 
-void xp_dev_matmul_run(const xp_dev_kernels *kernels, const xp_dev_matmul *product, void *c, const void *a, const void *b,
-                       void *scratch)
+void xp_dev_matmul_run(const xp_dev_kernels *kernels, const xp_dev_matmul *product, void *c, const void *a,
+                       const void *b, void *scratch)
 {
   if (product->m == 0 || product->n == 0) {
     return;

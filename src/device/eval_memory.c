@@ -1,9 +1,9 @@
 /* Where the arrays of a program lie: lives of slots, results in the place of operands, outputs, offsets.
  *
  * A slot is alive from the step that writes it to the last one that reads it, both included.  Slots of results that
- * leave the program are written where the caller wants them, if that memory is free by then: an output that shares memory
- * with an input must not be written before the input is dead.  Where it is not, the result is copied at the end; all
- * copies that read inputs come before those that write outputs which share memory with inputs.
+ * leave the program are written where the caller wants them, if that memory is free by then: an output that shares
+ * memory with an input must not be written before the input is dead.  Where it is not, the result is copied at the end;
+ * all copies that read inputs come before those that write outputs which share memory with inputs.
  */
 #include "device/eval_memory.h"
 

@@ -1,8 +1,8 @@
 /* Copying arrays with strides.
  *
- * Dimensions are sorted so that the target runs fastest in the last one, and joined where both sides allow it.  Then the
- * two innermost dimensions are done by a loop for each element size: a row of memcpy, a fill, or a tile of a transpose,
- * in which both sides stay in the cache.
+ * Dimensions are sorted so that the target runs fastest in the last one, and joined where both sides allow it.  Then
+ * the two innermost dimensions are done by a loop for each element size: a row of memcpy, a fill, or a tile of a
+ * transpose, in which both sides stay in the cache.
  */
 #include "device/eval_move.h"
 
@@ -75,7 +75,8 @@ PLANE(uint16_t)
 PLANE(uint32_t)
 PLANE(uint64_t)
 
-static void move_plane(size_t size, char *to, const char *from, const int64_t *dims, const int64_t *ts, const int64_t *fs)
+static void move_plane(size_t size, char *to, const char *from, const int64_t *dims, const int64_t *ts,
+                       const int64_t *fs)
 {
   if (ts[1] == 1 && (fs[1] == 1 || fs[1] == 0)) {
     for (int64_t i = 0; i < dims[0]; i++) {
@@ -139,7 +140,8 @@ void xp_dev_move_run(const xp_dev_move *move, void *to, const void *from)
   int outer = m.rank - 2;
   int64_t index[XP_HLO_MAX_RANK] = {0}, t = 0, f = 0, size = (int64_t)m.size;
   for (;;) {
-    move_plane(m.size, (char *)to + t * size, (const char *)from + f * size, m.dims + outer, m.to + outer, m.from + outer);
+    move_plane(m.size, (char *)to + t * size, (const char *)from + f * size, m.dims + outer, m.to + outer,
+               m.from + outer);
     int d = outer - 1;
     for (; d >= 0; d--) {
       t += m.to[d], f += m.from[d];

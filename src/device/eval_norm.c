@@ -110,7 +110,8 @@ static xp_status run_training(const xp_dev_step *step, const xp_dev_frame *frame
   const norm *d = step->detail;
   const void *x = xp_dev_at(frame, step->in[0]), *scale = xp_dev_at(frame, step->in[1]);
   const void *offset = xp_dev_at(frame, step->in[2]);
-  void *y = xp_dev_at(frame, step->out[0]), *means = xp_dev_at(frame, step->out[1]), *variances = xp_dev_at(frame, step->out[2]);
+  void *y = xp_dev_at(frame, step->out[0]), *means = xp_dev_at(frame, step->out[1]),
+       *variances = xp_dev_at(frame, step->out[2]);
   for (int64_t f = 0; f < d->features; f++) {
     double mean = mean_of(d, x, f), variance = variance_of(d, x, f, mean);
     normalise(d, y, x, f, mean, load_one(d, scale, f) / sqrt(variance + d->epsilon), load_one(d, offset, f));
@@ -183,7 +184,8 @@ static xp_status run_grad(const xp_dev_step *step, const xp_dev_frame *frame)
 
 /* Bit i of arrays: operand i has the shape of operand 0; the others, and all results but the first, have one element a
  * feature. */
-static xp_status prepare(xp_dev_context *context, xp_dev_step *step, uint32_t operands, uint32_t results, unsigned arrays)
+static xp_status prepare(xp_dev_context *context, xp_dev_step *step, uint32_t operands, uint32_t results,
+                         unsigned arrays)
 {
   const xp_hlo_instruction *instruction = context->instruction;
   const xp_dev_kernels *kernels = context->plan->kernels;
@@ -196,16 +198,22 @@ static xp_status prepare(xp_dev_context *context, xp_dev_step *step, uint32_t op
   for (uint32_t i = 1; i < operands + results; i++) {
     const xp_dev_leaf *leaf = i < operands ? &step->in[i] : &step->out[i - operands];
     bool is_array = i < operands ? arrays >> i & 1 : i == operands;
-    if (leaf->type != step->in[0].type ||
-        (is_array ? !xp_hlo_shape_same(leaf->shape, shape) : leaf->shape->rank != 1 || leaf->count != shape->dims[along])) {
+    if (leaf->type != step->in[0].type || (is_array ? !xp_hlo_shape_same(leaf->shape, shape)
+                                                    : leaf->shape->rank != 1 || leaf->count != shape->dims[along])) {
       return xp_dev_reject(context, "its operands do not fit its feature dimension");
     }
   }
   xp_dev_type type = step->in[0].type;
   bool is_half = xp_dev_type_is_half(type);
   norm *d = xp_arena_alloc(context->plan->arena, sizeof *d);
-  *d = (norm){1, shape->dims[along], 1, (double)instruction->epsilon, type, is_half ? kernels->convert[type][XP_DEV_F32] : NULL,
-              kernels->convert[is_half ? XP_DEV_F32 : type][XP_DEV_F64], kernels->convert[XP_DEV_F64][type]};
+  *d = (norm){1,
+              shape->dims[along],
+              1,
+              (double)instruction->epsilon,
+              type,
+              is_half ? kernels->convert[type][XP_DEV_F32] : NULL,
+              kernels->convert[is_half ? XP_DEV_F32 : type][XP_DEV_F64],
+              kernels->convert[XP_DEV_F64][type]};
   for (int i = 0; i < shape->rank; i++) {
     int64_t *part = i < along ? &d->before : &d->after;
     *part *= i == along ? 1 : shape->dims[i];

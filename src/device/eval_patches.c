@@ -1,8 +1,8 @@
 /* Patches: the columns of the matrix that makes a convolution a matrix product.
  *
  * For each position in the window, the pixels of a row of the output lie in the input at equal distances, but for those
- * that fall outside or between the elements of a dilated input.  So the pixels are first turned into segments (where, how
- * many, how far apart, or zeros), and each channel is then copied by segments.
+ * that fall outside or between the elements of a dilated input.  So the pixels are first turned into segments (where,
+ * how many, how far apart, or zeros), and each channel is then copied by segments.
  */
 #include "device/eval_patches.h"
 
@@ -113,7 +113,8 @@ static void copy_run(size_t size, char *to, const char *from, int64_t count, int
 }
 
 /* One window position of all channels, each channel a row of `count` pixels. */
-static void fill_columns(const xp_dev_patches *p, char *to, const char *input, int64_t count, const xp_dev_segment *segments, int64_t n)
+static void fill_columns(const xp_dev_patches *p, char *to, const char *input, int64_t count,
+                         const xp_dev_segment *segments, int64_t n)
 {
   for (int64_t c = 0; c < p->channels; c++, to += count * (int64_t)p->size) {
     for (int64_t s = 0; s < n; s++) {
@@ -129,7 +130,8 @@ static void fill_columns(const xp_dev_patches *p, char *to, const char *input, i
 }
 
 /* One window position of all channels, each pixel's channels side by side; `row` elements from pixel to pixel. */
-static void fill_rows(const xp_dev_patches *p, char *to, int64_t row, const char *input, const xp_dev_segment *segments, int64_t n)
+static void fill_rows(const xp_dev_patches *p, char *to, int64_t row, const char *input, const xp_dev_segment *segments,
+                      int64_t n)
 {
   size_t bytes = (size_t)p->channels * p->size;
   for (int64_t s = 0; s < n; s++) {

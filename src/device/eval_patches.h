@@ -15,10 +15,10 @@ typedef struct {
 typedef struct {
   int rank;
   xp_dev_spatial dims[XP_DEV_MAX_SPATIAL];
-  int64_t window_count;  /* positions in the window */
-  int64_t pixel_count;   /* of one image */
+  int64_t window_count;                           /* positions in the window */
+  int64_t pixel_count;                            /* of one image */
   int64_t channels, channel_stride, batch_stride; /* of the input, of one group */
-  size_t size;           /* of an element */
+  size_t size;                                    /* of an element */
 } xp_dev_patches;
 
 /* Output pixels under one position of the window whose input elements lie at equal distances. */
@@ -51,8 +51,8 @@ bool xp_dev_patches_advance(const xp_dev_patches *patches, int64_t *position);
 /* False if a window and extents contradict each other, or are too large to be counted with. */
 bool xp_dev_window_is_sound(xp_hlo_window_dim window, int64_t in, int64_t out);
 
-/* Channels stand side by side in the input: a patch is a row then, [pixel][window position, channel].  Otherwise it is a
- * column, [window position, channel][pixel]. */
+/* Channels stand side by side in the input: a patch is a row then, [pixel][window position, channel].  Otherwise it is
+ * a column, [window position, channel][pixel]. */
 static inline bool xp_dev_patches_are_rows(const xp_dev_patches *patches)
 {
   return patches->channel_stride == 1 && patches->channels > 1;

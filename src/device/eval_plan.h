@@ -2,8 +2,8 @@
  *
  * A plan has a program for each computation that the entry reaches.  A program is a list of steps, each an instruction
  * with work of its own.  Values lie in slots: every array that an instruction makes gets one, and a slot is resolved to
- * a place in temporary memory, an input, an output or a constant once all its uses are known.  Tuples are lists of slots,
- * so tuple, get-tuple-element, reshape, bitcast and opt-barrier only pass slots on.
+ * a place in temporary memory, an input, an output or a constant once all its uses are known.  Tuples are lists of
+ * slots, so tuple, get-tuple-element, reshape, bitcast and opt-barrier only pass slots on.
  *
  * A program's temporary memory is a frame: a table of slot pointers, then its arrays and the scratch of its steps.  The
  * frame of a called program is scratch of the calling step, so the memory of a run is one block, known beforehand.
@@ -24,8 +24,8 @@ typedef enum { XP_DEV_IN_TEMP, XP_DEV_IN_INPUT, XP_DEV_IN_OUTPUT, XP_DEV_IN_CONS
 typedef struct {
   xp_dev_place place;
   size_t bytes;
-  size_t offset;        /* in temp */
-  uint32_t number;      /* input or output */
+  size_t offset;   /* in temp */
+  uint32_t number; /* input or output */
   const void *constant;
   uint32_t first, last; /* steps that write it first and use it last; XP_NONE as last: never used */
 } xp_dev_slot;
@@ -51,15 +51,15 @@ typedef struct xp_dev_program xp_dev_program;
 struct xp_dev_step {
   const xp_hlo_instruction *instruction;
   xp_status (*run)(const xp_dev_step *step, const xp_dev_frame *frame);
-  const void *detail;      /* of the family */
-  const xp_dev_leaf *in;   /* operands, flat; the family may replace some */
+  const void *detail;    /* of the family */
+  const xp_dev_leaf *in; /* operands, flat; the family may replace some */
   xp_dev_leaf *out;
   uint32_t in_count, out_count;
-  size_t scratch_bytes;    /* set by the family */
-  uint32_t scratch;        /* slot, XP_NONE if there is none */
-  uint32_t in_place;       /* out[0] may lie where this operand lies, if that dies here; XP_NONE: no operand */
-  bool is_pointwise;       /* each element of out[0] is written after its operands' elements of the same number were read */
-  bool has_effect;         /* stays although nobody uses what it makes */
+  size_t scratch_bytes; /* set by the family */
+  uint32_t scratch;     /* slot, XP_NONE if there is none */
+  uint32_t in_place;    /* out[0] may lie where this operand lies, if that dies here; XP_NONE: no operand */
+  bool is_pointwise; /* each element of out[0] is written after its operands' elements of the same number were read */
+  bool has_effect;   /* stays although nobody uses what it makes */
   double flops, bytes;
 };
 
@@ -90,7 +90,7 @@ struct xp_dev_plan {
   const xp_dev_kernels *kernels;
   xp_dev_program **programs; /* by computation; NULL where none was asked for */
   xp_dev_program *entry;
-  int64_t *aliases;          /* by output */
+  int64_t *aliases; /* by output */
   size_t constant_bytes;
   atomic_uint_least64_t *random; /* numbers handed out so far */
 };
@@ -108,9 +108,10 @@ static inline void *xp_dev_at(const xp_dev_frame *frame, xp_dev_leaf leaf)
   return frame->slots[leaf.slot];
 }
 
+/* NULL if the step asked for none. */
 static inline void *xp_dev_scratch(const xp_dev_frame *frame, const xp_dev_step *step)
 {
-  return frame->slots[step->scratch];
+  return step->scratch_bytes == 0 ? NULL : frame->slots[step->scratch];
 }
 
 /* ---------------------------------------------------------------- while a plan is made */

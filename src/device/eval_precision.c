@@ -7,7 +7,7 @@
 typedef struct {
   int exponent_bits, mantissa_bits;
   xp_dev_kernel widen, narrow; /* between the type and f64 */
-  xp_dev_kernel widen_half; /* of a half type, to f32 first; NULL for the others */
+  xp_dev_kernel widen_half;    /* of a half type, to f32 first; NULL for the others */
 } precision;
 
 /* Ties to even; what is above the range becomes infinity, what is below it zero, both with the sign. */

@@ -1,8 +1,8 @@
 /* reduce: by a kernel where the computation is one of the usual operations, by the computation itself otherwise.
  *
- * The array is dense, so neighbouring dimensions that are both reduced, or both kept, are one dimension.  If the innermost
- * one is reduced, each row is folded into its result; if it is kept, rows are combined element by element with the row of
- * results.  f16 and bf16 are summed as f32.
+ * The array is dense, so neighbouring dimensions that are both reduced, or both kept, are one dimension.  If the
+ * innermost one is reduced, each row is folded into its result; if it is kept, rows are combined element by element
+ * with the row of results.  f16 and bf16 are summed as f32.
  *
  * Any other computation (argmax: a pair of value and index) runs for many results at a time.
  */
@@ -102,7 +102,8 @@ typedef struct {
   const xp_dev_scalar *scalar;
   uint32_t count; /* of operands */
   int kept_rank, reduced_rank;
-  int64_t kept[XP_HLO_MAX_RANK], kept_stride[XP_HLO_MAX_RANK], reduced[XP_HLO_MAX_RANK], reduced_stride[XP_HLO_MAX_RANK];
+  int64_t kept[XP_HLO_MAX_RANK], kept_stride[XP_HLO_MAX_RANK], reduced[XP_HLO_MAX_RANK],
+      reduced_stride[XP_HLO_MAX_RANK];
 } general;
 
 /* Steps through all indices of some dimensions; false at the end.  *offset follows. */
@@ -258,7 +259,8 @@ xp_status xp_dev_prepare_reduce(xp_dev_context *context, xp_dev_step *step)
   if (step->out_count != 1 || !prepare_simple(context, step, scalar, reduced)) {
     prepare_general(context, step, scalar, reduced);
   }
-  step->flops = (double)(step->in[0].count - step->out[0].count) * (double)(scalar->op_count > 0 ? scalar->op_count : 1);
+  step->flops =
+      (double)(step->in[0].count - step->out[0].count) * (double)(scalar->op_count > 0 ? scalar->op_count : 1);
   step->flops = step->flops > 0 && xp_dev_type_is_float(step->in[0].type) ? step->flops : 0;
   return XP_OK;
 }

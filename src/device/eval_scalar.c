@@ -97,7 +97,8 @@ static xp_status translate_op(translation *t, const xp_hlo_instruction *instruct
 }
 
 /* One element, seen as another type of the same size, or as it is. */
-static xp_status translate_pass(translation *t, const xp_hlo_instruction *instruction, const names *values, names *value)
+static xp_status translate_pass(translation *t, const xp_hlo_instruction *instruction, const names *values,
+                                names *value)
 {
   xp_dev_type type;
   const names *from = instruction->operand_count > 0 ? &values[instruction->operands[0]] : NULL;
@@ -112,7 +113,8 @@ static xp_status translate_pass(translation *t, const xp_hlo_instruction *instru
   }
   /* A register has one type.  Moving bits is what select does when both choices are the same. */
   xp_dev_scalar_op op = {0};
-  op.element = (xp_dev_element){.kernel = t->context->plan->kernels->elementwise[XP_HLO_OP_SELECT][type], .in_count = 3};
+  op.element =
+      (xp_dev_element){.kernel = t->context->plan->kernels->elementwise[XP_HLO_OP_SELECT][type], .in_count = 3};
   op.element.in_size[0] = 1;
   op.element.in_size[1] = op.element.in_size[2] = op.element.out_size = xp_dev_type_sizes[type];
   op.in[0] = op.in[1] = op.in[2] = from->registers[0];
@@ -143,13 +145,12 @@ static names join(translation *t, const xp_hlo_instruction *instruction, const n
 
 static xp_status translate(translation *t, uint32_t computation, names arguments, names *result);
 
-static xp_status translate_instruction(translation *t, const xp_hlo_instruction *instruction, names arguments, names *values,
-                                       names *value)
+static xp_status translate_instruction(translation *t, const xp_hlo_instruction *instruction, names arguments,
+                                       names *values, names *value)
 {
   switch (instruction->opcode) {
   case XP_HLO_OP_PARAMETER:
-    if ((uint64_t)instruction->parameter_number >= arguments.count ||
-        xp_hlo_shape_elements(&instruction->shape) != 1) {
+    if ((uint64_t)instruction->parameter_number >= arguments.count || xp_hlo_shape_elements(&instruction->shape) != 1) {
       return reject(t);
     }
     *value = one_name(t, arguments.registers[instruction->parameter_number]);
@@ -160,7 +161,8 @@ static xp_status translate_instruction(translation *t, const xp_hlo_instruction 
     *value = join(t, instruction, values);
     return XP_OK;
   case XP_HLO_OP_GET_TUPLE_ELEMENT:
-    if (instruction->operand_count != 1 || (uint64_t)instruction->tuple_index >= values[instruction->operands[0]].count) {
+    if (instruction->operand_count != 1 ||
+        (uint64_t)instruction->tuple_index >= values[instruction->operands[0]].count) {
       return reject(t);
     }
     *value = one_name(t, values[instruction->operands[0]].registers[instruction->tuple_index]);
@@ -168,7 +170,8 @@ static xp_status translate_instruction(translation *t, const xp_hlo_instruction 
   case XP_HLO_OP_CALL:
   case XP_HLO_OP_FUSION:
   case XP_HLO_OP_MAP:
-    return instruction->call_count == 1 ? translate(t, instruction->calls[0], join(t, instruction, values), value) : reject(t);
+    return instruction->call_count == 1 ? translate(t, instruction->calls[0], join(t, instruction, values), value)
+                                        : reject(t);
   case XP_HLO_OP_BROADCAST:
   case XP_HLO_OP_RESHAPE:
   case XP_HLO_OP_COPY:
@@ -213,8 +216,9 @@ static void find_only(const xp_dev_context *context, uint32_t computation, xp_de
     scalar->only_instruction = root;
   } else if (scalar->op_count == 1 && scalar->ops[0].in[0] == 1 && scalar->ops[0].in[1] == 0 &&
              scalar->results[0] == scalar->ops[0].out &&
-             (root->opcode == XP_HLO_OP_ADD || root->opcode == XP_HLO_OP_MULTIPLY || root->opcode == XP_HLO_OP_MAXIMUM ||
-              root->opcode == XP_HLO_OP_MINIMUM || root->opcode == XP_HLO_OP_AND || root->opcode == XP_HLO_OP_OR)) {
+             (root->opcode == XP_HLO_OP_ADD || root->opcode == XP_HLO_OP_MULTIPLY ||
+              root->opcode == XP_HLO_OP_MAXIMUM || root->opcode == XP_HLO_OP_MINIMUM || root->opcode == XP_HLO_OP_AND ||
+              root->opcode == XP_HLO_OP_OR)) {
     scalar->only = root->opcode;
     scalar->only_instruction = root;
   }
@@ -256,8 +260,9 @@ xp_status xp_dev_scalar_prepare(xp_dev_context *context, uint32_t computation, c
   for (uint32_t i = 0; i < result_count; i++) {
     result_types[i] = results[i];
   }
-  *s = (xp_dev_scalar){t.ops, (uint32_t)t.op_count, (uint32_t)t.register_count, parameter_count, result_count, t.constants,
-                       (uint32_t)t.constant_count, parameter_types, made.registers, result_types, XP_HLO_OP_UNKNOWN, NULL};
+  *s = (xp_dev_scalar){t.ops,          (uint32_t)t.op_count, (uint32_t)t.register_count, parameter_count,
+                       result_count,   t.constants,          (uint32_t)t.constant_count, parameter_types,
+                       made.registers, result_types,         XP_HLO_OP_UNKNOWN,          NULL};
   find_only(context, computation, s);
   *scalar = s;
   return XP_OK;

@@ -1,4 +1,5 @@
-/* Computations of scalars, as reduce, scatter, sort and map call them: translated once, run for many elements at a time.
+/* Computations of scalars, as reduce, scatter, sort and map call them: translated once, run for many elements at a
+ * time.
  *
  * All operations of such a computation are element-wise, so it is the same whether it gets one element or a row of
  * them: its registers hold up to XP_DEV_LANES elements each.

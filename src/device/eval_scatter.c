@@ -1,7 +1,8 @@
 /* scatter: windows of updates are joined to windows of an array by a computation.
  *
  * Windows come in the order of the indices, so results do not depend on chance when some overlap.  A window that does
- * not lie in the array as a whole is left out, as XLA has it.  Rows that lie side by side on both sides are joined at once.
+ * not lie in the array as a whole is left out, as XLA has it.  Rows that lie side by side on both sides are joined at
+ * once.
  */
 #include "base/map.h"
 #include "device/eval_indices.h"
@@ -43,7 +44,8 @@ static void join_row(const work *w, int64_t to, int64_t from, int64_t n)
              (size_t)lanes * w->size[k]);
     }
     for (uint32_t k = 0; k < count; k++) {
-      memcpy(w->to[k] + (to + at) * (int64_t)w->size[k], w->row + k * (size_t)XP_DEV_LANES * 8, (size_t)lanes * w->size[k]);
+      memcpy(w->to[k] + (to + at) * (int64_t)w->size[k], w->row + k * (size_t)XP_DEV_LANES * 8,
+             (size_t)lanes * w->size[k]);
     }
   }
 }
@@ -118,7 +120,8 @@ static xp_status check_operands(xp_dev_context *context, const xp_dev_step *step
     }
     types[k] = types[d->count + k] = operand->type;
   }
-  return xp_dev_scalar_prepare(context, context->instruction->calls[0], types, 2 * d->count, types, d->count, &d->scalar);
+  return xp_dev_scalar_prepare(context, context->instruction->calls[0], types, 2 * d->count, types, d->count,
+                               &d->scalar);
 }
 
 xp_status xp_dev_prepare_scatter(xp_dev_context *context, xp_dev_step *step)
@@ -134,8 +137,13 @@ xp_status xp_dev_prepare_scatter(xp_dev_context *context, xp_dev_step *step)
   if (status != XP_OK) {
     return status;
   }
-  xp_dev_index_lists lists = {s->update_window_dims,  s->inserted_window_dims, s->scatter_dims_to_operand_dims,
-                              s->input_batching_dims, s->scatter_indices_batching_dims, s->index_vector_dim, NULL};
+  xp_dev_index_lists lists = {s->update_window_dims,
+                              s->inserted_window_dims,
+                              s->scatter_dims_to_operand_dims,
+                              s->input_batching_dims,
+                              s->scatter_indices_batching_dims,
+                              s->index_vector_dim,
+                              NULL};
   if (!xp_dev_indices_prepare(&d->indices, &lists, step->in[0], step->in[d->count], step->in[d->count + 1])) {
     return xp_dev_reject(context, "its dimension numbers do not fit its operands");
   }

@@ -194,8 +194,8 @@ static bool pad_dim(piece *c, int d, xp_hlo_pad_dim pad, int64_t extent)
 {
   int64_t step = pad.interior + 1, spread, total;
   if (pad.interior < 0 || __builtin_mul_overflow(extent > 0 ? extent - 1 : 0, step, &spread) ||
-      __builtin_add_overflow(spread + (extent > 0), pad.low, &total) || __builtin_add_overflow(total, pad.high, &total) ||
-      total != c->move.dims[d]) {
+      __builtin_add_overflow(spread + (extent > 0), pad.low, &total) ||
+      __builtin_add_overflow(total, pad.high, &total) || total != c->move.dims[d]) {
     return false;
   }
   /* Element i goes to low + i * step; those at or above 0 and below the result's extent stay. */

@@ -101,7 +101,8 @@ static xp_status run_sort(const xp_dev_step *step, const xp_dev_frame *frame)
         sort_line(&w, d->extent, (int64_t *)(scratch + d->order_at), (int64_t *)(scratch + d->other_at));
     for (uint32_t k = 0; k < w.count; k++) {
       size_t size = xp_dev_type_sizes[step->in[k].type];
-      fetch((char *)xp_dev_at(frame, step->out[k]) + first * (int64_t)size, w.line[k], size, order, d->extent, d->stride);
+      fetch((char *)xp_dev_at(frame, step->out[k]) + first * (int64_t)size, w.line[k], size, order, d->extent,
+            d->stride);
     }
   }
   return XP_OK;

@@ -11,8 +11,9 @@
 #define MAX_DEPTH 32
 
 const uint8_t xp_dev_type_sizes[XP_DEV_TYPE_COUNT] = {
-    [XP_DEV_PRED] = 1, [XP_DEV_S8] = 1,  [XP_DEV_S16] = 2, [XP_DEV_S32] = 4, [XP_DEV_S64] = 8, [XP_DEV_U8] = 1,   [XP_DEV_U16] = 2,
-    [XP_DEV_U32] = 4,  [XP_DEV_U64] = 8, [XP_DEV_F32] = 4, [XP_DEV_F64] = 8, [XP_DEV_F16] = 2, [XP_DEV_BF16] = 2,
+    [XP_DEV_PRED] = 1, [XP_DEV_S8] = 1,  [XP_DEV_S16] = 2,  [XP_DEV_S32] = 4, [XP_DEV_S64] = 8,
+    [XP_DEV_U8] = 1,   [XP_DEV_U16] = 2, [XP_DEV_U32] = 4,  [XP_DEV_U64] = 8, [XP_DEV_F32] = 4,
+    [XP_DEV_F64] = 8,  [XP_DEV_F16] = 2, [XP_DEV_BF16] = 2,
 };
 
 bool xp_dev_type_of(xp_hlo_type type, xp_dev_type *found)
@@ -48,7 +49,8 @@ static bool are_countable(const xp_hlo_shape *shape)
 }
 
 /* Counts the leaves of a shape, and writes them if `leaves` is not NULL.  0 with an error in *status. */
-static xp_status flatten(xp_dev_context *context, const xp_hlo_shape *shape, xp_dev_leaf *leaves, uint32_t *count, int depth)
+static xp_status flatten(xp_dev_context *context, const xp_hlo_shape *shape, xp_dev_leaf *leaves, uint32_t *count,
+                         int depth)
 {
   if (shape->type == XP_HLO_TUPLE) {
     xp_status status = depth >= MAX_DEPTH ? xp_dev_reject(context, "its tuple is nested too deeply") : XP_OK;
@@ -115,7 +117,7 @@ void xp_dev_values_of_operands(xp_dev_context *context, xp_dev_step *step)
   step->in = in;
 }
 
-/* ---------------------------------------------------------------- inputs and constants */
+/* ---------------------------------------------------------------- inputs */
 
 xp_status xp_dev_values_of_inputs(xp_dev_context *context)
 {
@@ -144,57 +146,6 @@ xp_status xp_dev_values_of_inputs(xp_dev_context *context)
   return XP_OK;
 }
 
-/* The elements of a literal with the last dimension running fastest. */
-static const void *literal_bytes(xp_dev_context *context, const xp_hlo_literal *literal, size_t size)
-{
-  const xp_hlo_shape *shape = &literal->shape;
-  const char *from = literal->bytes.ptr;
-  if (xp_hlo_shape_is_row_major(shape) && (uintptr_t)from % size == 0) {
-    return from;
-  }
-  char *to = xp_arena_alloc(context->plan->arena, literal->bytes.len);
-  int64_t count = (int64_t)(literal->bytes.len / size), index[XP_HLO_MAX_RANK] = {0}, strides[XP_HLO_MAX_RANK], stride = 1;
-  for (int i = 0; i < shape->rank; i++) {
-    int d = xp_hlo_shape_is_row_major(shape) ? shape->rank - 1 - i : shape->minor_to_major[i];
-    strides[d] = stride;
-    stride *= shape->dims[d];
-  }
-  for (int64_t i = 0, at = 0; i < count; i++) {
-    memcpy(to + (size_t)i * size, from + (size_t)at * size, size);
-    for (int d = shape->rank - 1; d >= 0; d--) {
-      at += strides[d];
-      if (++index[d] < shape->dims[d]) {
-        break;
-      }
-      at -= index[d] * strides[d];
-      index[d] = 0;
-    }
-  }
-  return to;
-}
-
-static xp_status place_constant(xp_dev_context *context, const xp_hlo_literal *literal, xp_dev_value *value, uint32_t *next)
-{
-  if (literal->shape.type == XP_HLO_TUPLE) {
-    xp_status status = XP_OK;
-    for (size_t i = 0; status == XP_OK && i < literal->shape.part_count; i++) {
-      status = place_constant(context, &literal->parts[i], value, next);
-    }
-    return status;
-  }
-  xp_dev_leaf *leaf = *next < value->count ? &value->leaves[*next] : NULL;
-  if (leaf == NULL || !xp_hlo_shape_same(leaf->shape, &literal->shape) ||
-      literal->bytes.len != xp_dev_leaf_bytes(*leaf)) {
-    return xp_dev_reject(context, "its literal is not of its shape");
-  }
-  xp_dev_slot *slot = &context->program->slots[leaf->slot];
-  slot->place = XP_DEV_IN_CONSTANT;
-  slot->constant = leaf->count > 0 ? literal_bytes(context, literal, xp_dev_type_sizes[leaf->type]) : "";
-  context->plan->constant_bytes += slot->bytes;
-  ++*next;
-  return XP_OK;
-}
-
 static xp_status pass_constant(xp_dev_context *context, xp_dev_value *value)
 {
   uint32_t next = 0;
@@ -203,7 +154,7 @@ static xp_status pass_constant(xp_dev_context *context, xp_dev_value *value)
     status = xp_dev_reject(context, "it has no literal");
   }
   if (status == XP_OK) {
-    status = place_constant(context, context->instruction->literal, value, &next);
+    status = xp_dev_constant_place(context, context->instruction->literal, value, &next);
   }
   return status == XP_OK && next != value->count ? xp_dev_reject(context, "its literal is not of its shape") : status;
 }
@@ -225,7 +176,8 @@ static bool is_as_declared(const xp_dev_leaf *declared, const xp_dev_leaf *passe
   }
 }
 
-static xp_status pass(xp_dev_context *context, const xp_dev_leaf *from, uint32_t count, sameness how, xp_dev_value *value)
+static xp_status pass(xp_dev_context *context, const xp_dev_leaf *from, uint32_t count, sameness how,
+                      xp_dev_value *value)
 {
   xp_status status = leaves_of(context, &context->instruction->shape, value);
   if (status == XP_OK && value->count != count) {
@@ -355,12 +307,14 @@ xp_status xp_dev_aliases_read(xp_dev_context *context)
     for (int64_t p = 0; p < alias->parameter_number; p++) {
       first += program->values[program->computation->parameters[p]].count;
     }
-    int64_t input = flat_number(context, &xp_hlo_parameter(program->computation, (size_t)alias->parameter_number)->shape,
-                                alias->parameter_index, first);
+    int64_t input =
+        flat_number(context, &xp_hlo_parameter(program->computation, (size_t)alias->parameter_number)->shape,
+                    alias->parameter_index, first);
     int64_t output = flat_number(context, &xp_hlo_root(program->computation)->shape, alias->output_index, 0);
     if (input < 0 || output < 0 || is_taken[input] ||
         xp_dev_leaf_bytes(program->inputs.leaves[input]) != xp_dev_leaf_bytes(program->root.leaves[output])) {
-      return xp_fail(context->err, XP_ERR_USAGE, "an alias of the module joins an output and a parameter that do not fit");
+      return xp_fail(context->err, XP_ERR_USAGE,
+                     "an alias of the module joins an output and a parameter that do not fit");
     }
     aliases[output] = input;
     is_taken[input] = true;

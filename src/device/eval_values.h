@@ -13,6 +13,10 @@ xp_status xp_dev_value_pass(xp_dev_context *context, xp_dev_value *value, bool *
 /* The inputs of the program, each with a slot. */
 xp_status xp_dev_values_of_inputs(xp_dev_context *context);
 
+/* Puts the arrays of a literal into the slots of value's leaves from *next on, and counts *next up. */
+xp_status xp_dev_constant_place(xp_dev_context *context, const xp_hlo_literal *literal, xp_dev_value *value,
+                                uint32_t *next);
+
 /* Puts the arrays of all operands into step->in. */
 void xp_dev_values_of_operands(xp_dev_context *context, xp_dev_step *step);
 

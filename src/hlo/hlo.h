@@ -267,6 +267,20 @@ static inline const xp_hlo_instruction *xp_hlo_parameter(const xp_hlo_computatio
   return &computation->instructions[computation->parameters[i]];
 }
 
+/* The order that a comparison of elements of this type has when nothing is said. */
+static inline xp_hlo_order xp_hlo_usual_order(xp_hlo_type type)
+{
+  switch (xp_hlo_type_kind(type)) {
+  case XP_HLO_KIND_SIGNED:
+    return XP_HLO_ORDER_SIGNED;
+  case XP_HLO_KIND_UNSIGNED:
+  case XP_HLO_KIND_PRED:
+    return XP_HLO_ORDER_UNSIGNED;
+  default:
+    return XP_HLO_ORDER_FLOAT;
+  }
+}
+
 /* Operand i; i is below operand_count. */
 static inline const xp_hlo_instruction *xp_hlo_operand(const xp_hlo_computation *computation,
                                                        const xp_hlo_instruction *instruction, size_t i)

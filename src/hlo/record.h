@@ -12,8 +12,6 @@
 #include "hlo/hlo.h"
 #include "wire/wire.h"
 
-#define XP_HLO_MAX_NESTING 32 /* of tuples in shapes and literals */
-
 typedef enum {
   XP_HLO_FIELD_INT64,
   XP_HLO_FIELD_INT32,

@@ -10,7 +10,8 @@
 #include "base/arena.h"
 #include "hlo/type.h"
 
-#define XP_HLO_MAX_RANK 8
+#define XP_HLO_MAX_RANK    8
+#define XP_HLO_MAX_NESTING 32 /* of tuples; it bounds every recursion over shapes */
 
 typedef struct xp_hlo_shape xp_hlo_shape;
 

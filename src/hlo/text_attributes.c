@@ -40,24 +40,10 @@ static void put_padding(xp_hlo_out *out, const xp_hlo_instruction *in)
   }
 }
 
-/* The order that a comparison of this type has when nothing is said. */
-static xp_hlo_order usual_order(xp_hlo_type type)
-{
-  switch (xp_hlo_type_kind(type)) {
-  case XP_HLO_KIND_SIGNED:
-    return XP_HLO_ORDER_SIGNED;
-  case XP_HLO_KIND_UNSIGNED:
-  case XP_HLO_KIND_PRED:
-    return XP_HLO_ORDER_UNSIGNED;
-  default:
-    return XP_HLO_ORDER_FLOAT;
-  }
-}
-
 static void put_compare(xp_hlo_out *out, const xp_hlo_computation *computation, const xp_hlo_instruction *in)
 {
   xp_hlo_order usual =
-      in->operand_count > 0 ? usual_order(xp_hlo_operand(computation, in, 0)->shape.type) : XP_HLO_ORDER_NONE;
+      in->operand_count > 0 ? xp_hlo_usual_order(xp_hlo_operand(computation, in, 0)->shape.type) : XP_HLO_ORDER_NONE;
   xp_hlo_out_format(out, ", direction=%s", xp_hlo_compare_names[in->compare]);
   if (in->order != XP_HLO_ORDER_NONE && in->order != usual) {
     xp_hlo_out_format(out, ", type=%s", xp_hlo_order_names[in->order]);

@@ -111,7 +111,8 @@ void xp_pjrt_program_free(xp_pjrt_program *program);
 typedef struct {
   const size_t *kept; /* numbers of arguments that are not donated although the program would let them be */
   size_t kept_count;
-  int32_t launch_id; /* for the plugin's profiler; 0: none */
+  int32_t launch_id;                 /* for the plugin's profiler; 0: none */
+  const xp_abi_extension *extension; /* chained to the arguments; plugins skip those that they do not know */
 } xp_pjrt_execute_options;
 
 /* Begins an execution on the device that the program was compiled for.

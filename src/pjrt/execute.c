@@ -82,6 +82,7 @@ static xp_status begin(const xp_pjrt_executable *executable, const call_rows *ro
   xp_abi_buffer *const *arguments = rows->arguments;
   xp_abi_buffer **outputs = rows->outputs;
   xp_abi_execute_args args = {.struct_size = sizeof args,
+                              .extension_start = (xp_abi_extension *)(uintptr_t)options->extension,
                               .executable = executable->loaded,
                               .options = &abi_options,
                               .argument_lists = &arguments,

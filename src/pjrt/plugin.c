@@ -61,13 +61,20 @@ static xp_status initialize(const xp_pjrt_plugin *plugin, xp_error *err)
   return xp_pjrt_answer(plugin, plugin->api.plugin_initialize(&args), "PJRT_Plugin_Initialize", err);
 }
 
+/* Only whole slots; the rest stays NULL. */
+static void copy_table(xp_abi_api *copy, const xp_abi_api *api)
+{
+  size_t size = api->struct_size < sizeof *copy ? api->struct_size : sizeof *copy;
+  memcpy(copy, api, size - size % sizeof(xp_abi_untyped_function *));
+}
+
 static xp_status add(const xp_abi_api *api, const char *name, xp_pjrt_plugin **added, xp_error *err)
 {
   xp_pjrt_plugin *plugin = calloc(1, sizeof *plugin);
   if (plugin == NULL) {
     return xp_fail(err, XP_ERR_MEMORY, "Memory ran out while the plugin %s was opened", name);
   }
-  memcpy(&plugin->api, api, api->struct_size < sizeof plugin->api ? api->struct_size : sizeof plugin->api);
+  copy_table(&plugin->api, api);
   plugin->original = api;
   snprintf(plugin->name, sizeof plugin->name, "%s", name);
   xp_status status = check_errors(plugin, err);

@@ -161,7 +161,8 @@ static void execute_and_save(const xp_pjrt_executable *executable, const argumen
   xp_pjrt_shape shapes[MOST_OUTPUTS] = {0};
   xp_pjrt_event *done = NULL;
   xp_error err = {0};
-  xp_pjrt_execute_options options = {arguments->kept, arguments->kept_count, 1};
+  const xp_abi_extension unknown = {sizeof unknown, 0x7e577e57, NULL}; /* plugins must not mind */
+  xp_pjrt_execute_options options = {arguments->kept, arguments->kept_count, 1, &unknown};
   size_t count = xp_pjrt_executable_output_count(executable);
   printf("outputs: %zu\n", count);
   if (count <= MOST_OUTPUTS && good(xp_pjrt_executable_output_shapes(executable, shapes, &err), &err) &&

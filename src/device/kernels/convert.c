@@ -80,8 +80,16 @@ static inline uint16_t f16_from_f32(float x)
 #define FLOAT_TO_INTEGERS(F, s)                                                                                        \
   LOOP(s##_to_s8, F, int8_t, CUT(int8_t, (F)INT8_MIN, (F)INT8_MAX))                                                    \
   LOOP(s##_to_s16, F, int16_t, CUT(int16_t, (F)INT16_MIN, (F)INT16_MAX))                                               \
-  LOOP(s##_to_s32, F, int32_t, x != x ? 0 : x <= (F)INT32_MIN ? INT32_MIN : x >= (F)INT32_MAX ? INT32_MAX : (int32_t)x) \
-  LOOP(s##_to_s64, F, int64_t, x != x ? 0 : x <= (F)INT64_MIN ? INT64_MIN : x >= (F)INT64_MAX ? INT64_MAX : (int64_t)x) \
+  LOOP(s##_to_s32, F, int32_t,                                                                                         \
+       x != x              ? 0                                                                                         \
+       : x <= (F)INT32_MIN ? INT32_MIN                                                                                 \
+       : x >= (F)INT32_MAX ? INT32_MAX                                                                                 \
+                           : (int32_t)x)                                                                               \
+  LOOP(s##_to_s64, F, int64_t,                                                                                         \
+       x != x              ? 0                                                                                         \
+       : x <= (F)INT64_MIN ? INT64_MIN                                                                                 \
+       : x >= (F)INT64_MAX ? INT64_MAX                                                                                 \
+                           : (int64_t)x)                                                                               \
   LOOP(s##_to_u8, F, uint8_t, CUT(uint8_t, 0, (F)UINT8_MAX))                                                           \
   LOOP(s##_to_u16, F, uint16_t, CUT(uint16_t, 0, (F)UINT16_MAX))                                                       \
   LOOP(s##_to_u32, F, uint32_t, x != x || x <= 0 ? 0 : x >= (F)UINT32_MAX ? UINT32_MAX : (uint32_t)x)                  \

@@ -46,8 +46,8 @@
 
 /* NaN wins; of zeros, +0 is the larger one. */
 #define GREATER(T, a, b) ((a) != (a) || (a) > (b) ? (a) : (b) != (b) || (b) > (a) ? (b) : (T)(signbit(a) ? (b) : (a)))
-#define LESSER(T, a, b) ((a) != (a) || (a) < (b) ? (a) : (b) != (b) || (b) < (a) ? (b) : (T)(signbit(a) ? (a) : (b)))
-#define SIGN(T, x) ((x) != (x) || (x) == 0 ? (x) : (x) > 0 ? (T)1 : (T)-1)
+#define LESSER(T, a, b)  ((a) != (a) || (a) < (b) ? (a) : (b) != (b) || (b) < (a) ? (b) : (T)(signbit(a) ? (a) : (b)))
+#define SIGN(T, x)       ((x) != (x) || (x) == 0 ? (x) : (x) > 0 ? (T)1 : (T)-1)
 
 /* Half away from zero.  What lies at or above 2^(bits - 1) has no fraction. */
 static inline float round_away_f32(float x)

@@ -42,7 +42,7 @@
   }
 
 #define GREATER(a, b) ((a) != (a) || (a) > (b) ? (a) : (b) != (b) || (b) > (a) ? (b) : signbit(a) ? (b) : (a))
-#define LESSER(a, b) ((a) != (a) || (a) < (b) ? (a) : (b) != (b) || (b) < (a) ? (b) : signbit(a) ? (a) : (b))
+#define LESSER(a, b)  ((a) != (a) || (a) < (b) ? (a) : (b) != (b) || (b) < (a) ? (b) : signbit(a) ? (a) : (b))
 
 #define FLOAT_FOLDS(T, s)                                                                                              \
   FOLD(add_##s, T, a + b)                                                                                              \
@@ -73,7 +73,7 @@ INTEGER_FOLDS(uint64_t, uint64_t, u64)
 #define OP(opcode, T, name) k->fold[XP_HLO_OP_##opcode][XP_DEV_##T] = name;
 #define FILL_ARITHMETIC(T, s)                                                                                          \
   OP(ADD, T, add_##s) OP(MULTIPLY, T, multiply_##s) OP(MAXIMUM, T, maximum_##s) OP(MINIMUM, T, minimum_##s)
-#define FILL_BITS(T, s) OP(AND, T, and_##s) OP(OR, T, or_##s) OP(XOR, T, xor_##s)
+#define FILL_BITS(T, s)    OP(AND, T, and_##s) OP(OR, T, or_##s) OP(XOR, T, xor_##s)
 #define FILL_INTEGER(T, s) FILL_ARITHMETIC(T, s) FILL_BITS(T, s)
 
 void XP_DEV_NAME(xp_dev_fill_fold)(xp_dev_kernels *k)

@@ -95,7 +95,7 @@
   POWER(power_##s, T, U, 0)                                                                                            \
   UNARY(abs_##s, T, x)                                                                                                 \
   UNARY(sign_##s, T, x != 0)                                                                                           \
-  BINARY(divide_##s, T, T, b == 0 ? (T)~(U)0 : (T)(a / b))                                                             \
+  BINARY(divide_##s, T, T, b == 0 ? (T) ~(U)0 : (T)(a / b))                                                            \
   BINARY(remainder_##s, T, T, b == 0 ? a : (T)(a % b))                                                                 \
   BINARY(shift_arithmetic_##s, T, T, (S)a >> ((V)b < bits ? (int)((U)b & (bits - 1)) : bits - 1))
 
@@ -178,9 +178,9 @@ static void fill_pred(xp_dev_kernels *k)
 void XP_DEV_NAME(xp_dev_fill_integer)(xp_dev_kernels *k)
 {
   static const xp_dev_kernel select[] = {
-      [XP_DEV_PRED] = select_8, [XP_DEV_S8] = select_8,   [XP_DEV_U8] = select_8,   [XP_DEV_S16] = select_16,
+      [XP_DEV_PRED] = select_8, [XP_DEV_S8] = select_8,   [XP_DEV_U8] = select_8,    [XP_DEV_S16] = select_16,
       [XP_DEV_U16] = select_16, [XP_DEV_F16] = select_16, [XP_DEV_BF16] = select_16, [XP_DEV_S32] = select_32,
-      [XP_DEV_U32] = select_32, [XP_DEV_F32] = select_32, [XP_DEV_S64] = select_64, [XP_DEV_U64] = select_64,
+      [XP_DEV_U32] = select_32, [XP_DEV_F32] = select_32, [XP_DEV_S64] = select_64,  [XP_DEV_U64] = select_64,
       [XP_DEV_F64] = select_64,
   };
   for (int t = 0; t < XP_DEV_TYPE_COUNT; t++) {

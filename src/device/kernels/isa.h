@@ -10,8 +10,8 @@
 #endif
 
 #define XP_DEV_JOIN_(name, isa) name##_##isa
-#define XP_DEV_JOIN(name, isa) XP_DEV_JOIN_(name, isa)
-#define XP_DEV_NAME(name) XP_DEV_JOIN(name, XP_DEV_ISA)
+#define XP_DEV_JOIN(name, isa)  XP_DEV_JOIN_(name, isa)
+#define XP_DEV_NAME(name)       XP_DEV_JOIN(name, XP_DEV_ISA)
 
 /* In front of a loop whose iterations do not depend on each other, although the compiler cannot see it. */
 #ifdef __clang__

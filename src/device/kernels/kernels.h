@@ -39,7 +39,7 @@ typedef void (*xp_dev_fold)(void *accumulator, const void *in, int64_t n);
 /* c[rows][columns] += a[k][rows] * b[k][columns] for packed panels a and b; row i of c begins at c + i * c_stride. */
 typedef void (*xp_dev_tile)(void *c, int64_t c_stride, const void *a, const void *b, int64_t k);
 
-#define XP_DEV_TILE_MAX_ROWS 8
+#define XP_DEV_TILE_MAX_ROWS    8
 #define XP_DEV_TILE_MAX_COLUMNS 32
 
 typedef struct {

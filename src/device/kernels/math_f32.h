@@ -1,8 +1,8 @@
 /* Functions of f32 that a compiler turns into vectors: no branches, no tables, no calls.
  *
- * Each is within 3 units in the last place of the exact value, erf within 6.  exp reduces its argument to r = x - n ln 2 with
- * |r| <= ln 2 / 2; log takes the argument apart into 2^e m with m near 1; the others are built from these, or are
- * quotients of polynomials where a quotient is exact enough.  Polynomials are minimax fits.
+ * Each is within 3 units in the last place of the exact value, erf within 6.  exp reduces its argument to r = x - n ln
+ * 2 with |r| <= ln 2 / 2; log takes the argument apart into 2^e m with m near 1; the others are built from these, or
+ * are quotients of polynomials where a quotient is exact enough.  Polynomials are minimax fits.
  */
 #ifndef XP_DEVICE_MATH_F32_H
 #define XP_DEVICE_MATH_F32_H
@@ -34,7 +34,7 @@ static inline float f32_power_of_two(int32_t n)
 static inline float f32_exp(float x)
 {
   float c = x > 89.0f ? 89.0f : x;
-  c = c > -104.0f ? c : -104.0f; /* NaN gives -104, and is put right at the end */
+  c = c > -104.0f ? c : -104.0f;                                    /* NaN gives -104, and is put right at the end */
   float n = (c * 1.44269504088896341f + 12582912.0f) - 12582912.0f; /* 1.5 * 2^23: rounds to an integer */
   float r = c - n * 0.693359375f;
   r = r + n * 2.12194440e-4f;

@@ -9,16 +9,16 @@
 
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
-#define ROWS 8
-#define VECTORS 2
+#define ROWS         8
+#define VECTORS      2
 #elif defined(__AVX2__)
 #define VECTOR_BYTES 32
-#define ROWS 6
-#define VECTORS 2
+#define ROWS         6
+#define VECTORS      2
 #else
 #define VECTOR_BYTES 16
-#define ROWS 4
-#define VECTORS 2
+#define ROWS         4
+#define VECTORS      2
 #endif
 
 #define TILE(name, T)                                                                                                  \
