@@ -94,8 +94,6 @@ typedef struct {
   const xp_hlo_shape *parameters;
   size_t parameter_count;
   xp_hlo_shape result;
-  const xp_str *parameter_names;
-  size_t parameter_name_count;
 } xp_hlo_program_shape;
 
 typedef struct {
@@ -107,8 +105,7 @@ typedef struct {
   const xp_hlo_program_shape *program;
 } xp_hlo_raw_module;
 
-extern const xp_hlo_record xp_hlo_instruction_record, xp_hlo_computation_record, xp_hlo_module_record,
-    xp_hlo_program_shape_record;
+extern const xp_hlo_record xp_hlo_instruction_record, xp_hlo_computation_record, xp_hlo_module_record;
 
 /* Texts of xp_hlo_compare and xp_hlo_order: "EQ", "TOTALORDER"; "" for 0. */
 extern const char *const xp_hlo_compare_names[XP_HLO_COMPARE_COUNT];

@@ -263,9 +263,8 @@ static const xp_hlo_record module_pairs_record = CLOSED("frontend_attributes", m
 static const xp_hlo_field program_shape_fields[] = {
     COUNTED(1, SHAPES, "parameters", xp_hlo_program_shape, parameters, parameter_count, NULL),
     PLAIN(2, SHAPE, "result", xp_hlo_program_shape, result),
-    COUNTED(3, STRS, "parameter_names", xp_hlo_program_shape, parameter_names, parameter_name_count, NULL),
 };
-const xp_hlo_record xp_hlo_program_shape_record = CLOSED("program_shape", program_shape_fields, xp_hlo_program_shape);
+static const xp_hlo_record program_shape_record = CLOSED("program_shape", program_shape_fields, xp_hlo_program_shape);
 
 #undef RAW
 #define RAW xp_hlo_raw_module
@@ -274,7 +273,7 @@ static const xp_hlo_field module_fields[] = {
     PLAIN(1, STR, "name", RAW, in.name),
     PLAIN(2, STR, "entry_computation_name", RAW, entry_name),
     COUNTED(3, STRS, "computations", RAW, computations, computation_count, NULL),
-    NESTED(4, POINTER, "host_program_shape", RAW, program, &xp_hlo_program_shape_record),
+    NESTED(4, POINTER, "host_program_shape", RAW, program, &program_shape_record),
     PLAIN(5, INT64, "id", RAW, in.id),
     PLAIN(6, INT64, "entry_computation_id", RAW, entry_id),
     WRAPPED(8, "input_output_alias", &aliases_record),
