@@ -74,6 +74,51 @@ static void an_opcode_that_the_device_has_not_is_refused_by_its_name(void **stat
   on(api()->client_destroy, client);
 }
 
+/* The error of compiling two parameters and an instruction of an opcode, which as a rule lacks its attributes; else "".
+ */
+static const char *complaint(xp_abi_client *client, const char *opcode)
+{
+  hlo_program p = {.name = "one",
+                   .rank = 1,
+                   .dims = {4},
+                   .lines = {{"parameter", NULL, {0}}, {"parameter", NULL, {0}}, {opcode, NULL, {1, 2}}},
+                   .results = {3}};
+  xp_abi_loaded_executable *executable = NULL;
+  xp_wire_writer module = hlo_write_program(&p);
+  xp_abi_error *error = try_compile(client, written(&module), "hlo", no_options, &executable);
+  xp_wire_writer_free(&module);
+  int code = 0;
+  if (error != NULL) {
+    return error_text(error, &code);
+  }
+  on(api()->loaded_executable_destroy, executable);
+  return "";
+}
+
+/* torch_xla_opcodes.txt: lines of an opcode and four counts, up to the kinds of instructions, which have no counts. */
+static void every_opcode_of_torch_xla_is_one_of_the_device(void **state)
+{
+  (void)state;
+  xp_abi_client *client = plain_client();
+  FILE *list = fopen("tests/data/torch_xla_opcodes.txt", "r");
+  assert_non_null(list);
+  char line[1024], opcode[40];
+  int found = 0, counts[4];
+  while (fgets(line, sizeof line, list) != NULL) {
+    if (sscanf(line, "%39s %d %d %d %d", opcode, &counts[0], &counts[1], &counts[2], &counts[3]) == 5) {
+      const char *text = complaint(client, opcode);
+      if (strstr(text, "opcode") != NULL && strstr(text, "not supported") != NULL) {
+        fail_msg("%s", text);
+      }
+      found++;
+    }
+  }
+  fclose(list);
+  assert_int_equal(found, 45);
+  assert_contains(complaint(client, "fft"), "opcode fft of instruction %fft.3 is not supported");
+  on(api()->client_destroy, client);
+}
+
 /* CompileOptionsProto.executable_build_options: replicas (4), partitions (5), a device assignment (9). */
 static void options_name_the_device(void **state)
 {
@@ -286,6 +331,7 @@ int main(void)
       cmocka_unit_test(other_formats_are_refused_with_those_that_there_are),
       cmocka_unit_test(bytes_that_are_no_program_are_refused),
       cmocka_unit_test(an_opcode_that_the_device_has_not_is_refused_by_its_name),
+      cmocka_unit_test(every_opcode_of_torch_xla_is_one_of_the_device),
       cmocka_unit_test(options_name_the_device),
       cmocka_unit_test(a_program_tells_its_name_outputs_and_costs),
       cmocka_unit_test(costs_are_those_of_the_operations),
