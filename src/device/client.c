@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/block.h"
+#include "device/memory.h"
 #include "device/tracer.h"
 
 /* ---------------------------------------------------------------- devices come and go */
@@ -42,8 +43,7 @@ static bool device_start(xp_abi_client *client, int ordinal)
   device->description.attributes[1] = attribute("slowdown", XP_ABI_VALUE_STRING);
   device->description.attributes[1].value.text = slowdown;
   device->description.attributes[1].value_size = strlen(slowdown);
-  device->memory.device = device;
-  snprintf(device->memory.text, sizeof device->memory.text, "XlaprofMemory(id=%d, kind=device)", ordinal);
+  xp_dev_memory_init(&device->memory, device);
   client->device_list[ordinal] = device;
   client->memory_list[ordinal] = &device->memory;
   client->description_list[ordinal] = &device->description;
@@ -52,6 +52,7 @@ static bool device_start(xp_abi_client *client, int ordinal)
 
 static void device_free(xp_abi_device *device)
 {
+  xp_dev_memory_end(&device->memory);
   pthread_mutex_destroy(&device->account.lock);
   pthread_mutex_destroy(&device->launch);
 }

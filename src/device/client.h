@@ -11,6 +11,7 @@
 
 #include "device/options.h"
 #include "device/queue.h"
+#include "pjrt/pjrt_abi_objects.h"
 
 /* Memory of a device: bytes. */
 typedef struct {
@@ -28,9 +29,11 @@ struct xp_abi_device_description {
 
 /* The one memory that a device has. */
 struct xp_abi_memory {
-  const void *functions; /* newer versions of the API look for a table here; NULL says that there is none */
+  xp_abi_memory_head head;
   xp_abi_device *device;
   char text[48];
+  pthread_mutex_t lock;               /* of what follows */
+  struct xp_dev_user_data *user_data; /* what the host hung on it */
 };
 
 struct xp_abi_device {

@@ -8,13 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pjrt/pjrt_abi_objects.h"
+
 struct xp_abi_error {
-  const void *functions; /* newer versions of the API look for a table here; NULL says that there is none */
+  xp_abi_error_head head; /* newer programs use its table instead of the plugin's functions */
   xp_abi_code code;
   char text[sizeof((xp_error *)NULL)->text];
 };
 
-static xp_abi_error no_memory = {NULL, XP_ABI_RESOURCE_EXHAUSTED, "The host is out of memory."};
+static void table_message(const xp_abi_error *error, const char **message, size_t *message_size)
+{
+  *message = error->text;
+  *message_size = strlen(error->text);
+}
+
+/* An error has no payloads: the text says it all. */
+static void table_for_each_payload(const xp_abi_error *error, xp_abi_payload_visitor *visitor, void *context)
+{
+  (void)error;
+  (void)visitor;
+  (void)context;
+}
+
+static const xp_abi_error_table table = {.struct_size = sizeof table,
+                                         .instance_size = sizeof(xp_abi_error),
+                                         .destroy = xp_dev_error_free,
+                                         .message = table_message,
+                                         .get_code = xp_dev_error_code,
+                                         .for_each_payload = table_for_each_payload};
+
+static xp_abi_error no_memory = {{&table}, XP_ABI_RESOURCE_EXHAUSTED, "The host is out of memory."};
 
 xp_abi_error *xp_dev_fail_memory(void)
 {
@@ -27,6 +50,7 @@ xp_abi_error *xp_dev_fail(xp_abi_code code, const char *format, ...)
   if (error == NULL) {
     return &no_memory;
   }
+  error->head.table = &table;
   error->code = code;
   va_list args;
   va_start(args, format);

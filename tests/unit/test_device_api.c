@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "pjrt/pjrt_abi_objects.h"
+
 static void the_table_is_of_version_81_and_has_no_empty_slot(void **state)
 {
   (void)state;
@@ -143,6 +145,51 @@ static void a_client_may_have_more_devices(void **state)
   assignment.num_partitions = 2;
   assert_fails(api()->client_default_device_assignment(&assignment), XP_ABI_INVALID_ARGUMENT, "do not fit 3 devices");
   on(api()->client_destroy, client);
+}
+
+/* ---------------------------------------------------------------- tables of objects, for programs of 0.112 and later
+ */
+
+static void an_error_can_be_taken_apart_through_its_table(void **state)
+{
+  (void)state;
+  xp_abi_bytes_args bytes = {.struct_size = sizeof bytes};
+  xp_abi_error *error = api()->executable_serialize(&bytes);
+  const xp_abi_error_table *table = ((const xp_abi_error_head *)(const void *)error)->table;
+  const char *message = NULL;
+  size_t size = 0;
+  assert_int_equal(table->struct_size, 56);
+  table->message(error, &message, &size);
+  assert_str_contains(xp_str_from(message, size), "PJRT_Executable_Serialize");
+  assert_int_equal(table->get_code(error), XP_ABI_UNIMPLEMENTED);
+  table->for_each_payload(error, NULL, NULL); /* calls nobody: there are none */
+  table->destroy(error);
+}
+
+static void count_end(void *data)
+{
+  ++*(int *)data;
+}
+
+static void data_of_the_host_hang_on_a_memory_until_they_are_replaced_or_it_goes(void **state)
+{
+  (void)state;
+  static const char first_key, second_key;
+  int first = 0, second = 0, third = 0;
+  xp_abi_client *client = plain_client();
+  xp_abi_memory *memory = pointer_of(api()->device_default_memory, device_of(client, 0));
+  const xp_abi_memory_table *table = ((const xp_abi_memory_head *)(const void *)memory)->table;
+  assert_int_equal(table->struct_size, 40);
+  assert_null(table->get_user_data(memory, &first_key));
+  table->set_user_data(memory, &first_key, &first, count_end);
+  table->set_user_data(memory, &second_key, &second, count_end);
+  assert_ptr_equal(table->get_user_data(memory, &first_key), &first);
+  table->set_user_data(memory, &first_key, &third, count_end);
+  assert_int_equal(first, 1);
+  assert_ptr_equal(table->get_user_data(memory, &first_key), &third);
+  assert_ptr_equal(table->get_user_data(memory, &second_key), &second);
+  on(api()->client_destroy, client);
+  assert_int_equal(first + second + third, 3);
 }
 
 /* ---------------------------------------------------------------- options */
@@ -314,6 +361,8 @@ int main(void)
       cmocka_unit_test(a_client_has_one_device_with_one_memory),
       cmocka_unit_test(attributes_of_a_device_are_its_options),
       cmocka_unit_test(a_client_may_have_more_devices),
+      cmocka_unit_test(an_error_can_be_taken_apart_through_its_table),
+      cmocka_unit_test(data_of_the_host_hang_on_a_memory_until_they_are_replaced_or_it_goes),
       cmocka_unit_test(options_that_make_no_sense_are_refused),
       cmocka_unit_test(options_come_from_the_environment_too_and_the_callers_win),
       cmocka_unit_test(a_client_of_an_older_host_is_made_too),
