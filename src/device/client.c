@@ -61,6 +61,7 @@ static void device_free(xp_abi_device *device)
 static void device_stop(xp_abi_device *device)
 {
   xp_dev_queue_destroy(device->queue);
+  device->queue = NULL;
   xp_dev_block_unref(device->scratch);
   device->scratch = NULL;
   xp_dev_tracer_drop_device(device->trace_ordinal);

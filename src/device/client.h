@@ -43,7 +43,7 @@ struct xp_abi_device {
   xp_abi_device_description description;
   xp_abi_memory memory;
   xp_dev_account account;
-  xp_dev_queue *queue;
+  xp_dev_queue *queue;          /* NULL once the client was destroyed */
   pthread_mutex_t launch;       /* held while an execution takes its inputs and joins the queue: see execute.c */
   struct xp_dev_block *scratch; /* temporary memory of executions; belongs to the device's thread */
 };

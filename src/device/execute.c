@@ -65,6 +65,10 @@ static xp_abi_error *read_request(const xp_abi_execute_args *args, request *want
   if (__atomic_load_n(&executable->is_deleted, __ATOMIC_RELAXED)) {
     return xp_dev_fail(XP_ABI_INVALID_ARGUMENT, "PJRT_LoadedExecutable_Execute: the executable has been deleted.");
   }
+  if (executable->device->queue == NULL) {
+    return xp_dev_fail(XP_ABI_FAILED_PRECONDITION,
+                       "PJRT_LoadedExecutable_Execute: the client of the executable has been destroyed.");
+  }
   if (args->num_arguments != executable->program->input_count) {
     return xp_dev_fail(XP_ABI_INVALID_ARGUMENT,
                        "PJRT_LoadedExecutable_Execute: program %.*s has %zu parameters, the launch has %zu arguments.",

@@ -8,6 +8,7 @@
  * turns in a loop at its end, so that it is no longer than it should be.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -32,7 +33,7 @@ static void pause_until(int64_t ns)
   if (left > SPIN_NS) {
     int64_t until = ns - SPIN_NS;
     struct timespec wake = {.tv_sec = (time_t)(until / NS_PER_S), .tv_nsec = (long)(until % NS_PER_S)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) != 0) {
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) == EINTR) {
       /* a signal came in between */
     }
   }

@@ -226,6 +226,18 @@ static void launches_that_do_not_fit_are_refused(void **state)
   on(api()->client_destroy, client);
 }
 
+static void nothing_can_be_launched_without_the_client(void **state)
+{
+  (void)state;
+  xp_abi_client *client = plain_client();
+  xp_abi_loaded_executable *executable = compile(client, &donating);
+  xp_abi_buffer *input = upload4(client, 1, 2, 3, 4), *outputs[2] = {NULL, NULL};
+  on(api()->client_destroy, client);
+  assert_fails(try_launch(executable, &input, 1, outputs, NULL), XP_ABI_FAILED_PRECONDITION, "has been destroyed");
+  on(api()->buffer_destroy, input);
+  on(api()->loaded_executable_destroy, executable);
+}
+
 static void outputs_above_the_memory_limit_fail_at_the_launch(void **state)
 {
   (void)state;
@@ -513,6 +525,7 @@ int main(void)
       cmocka_unit_test(memory_with_an_external_reference_is_not_overwritten),
       cmocka_unit_test(a_buffer_donor_is_gone_after_the_launch),
       cmocka_unit_test(launches_that_do_not_fit_are_refused),
+      cmocka_unit_test(nothing_can_be_launched_without_the_client),
       cmocka_unit_test(outputs_above_the_memory_limit_fail_at_the_launch),
       cmocka_unit_test(an_error_on_the_device_reaches_every_event_and_the_launches_behind),
       cmocka_unit_test(a_thousand_launches_may_be_in_flight),
