@@ -2,8 +2,10 @@
 """Check that a shared library exports what the public headers declare, and nothing else.
 
     exports.py libxlaprof.so
+    exports.py libxlaprof_pjrt.so GetPjrtApi
 
-What is declared: names behind XP_API in include/xlaprof/*.h, and variables of threads (extern __thread).
+What is declared: names behind XP_API in include/xlaprof/*.h, and variables of threads (extern __thread); or those that
+follow the library.
 """
 import pathlib
 import re
@@ -28,7 +30,7 @@ def exported(library):
 
 
 def main():
-    want, got = set(declared()), exported(sys.argv[1])
+    want, got = set(sys.argv[2:] or declared()), exported(sys.argv[1])
     for name in sorted(want - got):
         print("%s: declared, but not exported" % name)
     for name in sorted(got - want):

@@ -94,6 +94,17 @@ int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str displa
   return id;
 }
 
+int64_t xp_plane_writer_event_of(xp_plane_writer *plane, xp_str key, xp_str name, xp_str display_name)
+{
+  size_t before = plane->event_count;
+  int64_t id = xp_plane_writer_event(plane, key, display_name);
+  if (plane->event_count > before) {
+    plane->events[before].name = xp_arena_copy(plane->arena, name);
+    plane->failed |= plane->events[before].name.ptr == NULL;
+  }
+  return id;
+}
+
 /* ---- lines and events */
 
 static void close_event(xp_plane_writer *plane)
@@ -230,6 +241,12 @@ bool xp_plane_writer_meta_is_bare(const xp_plane_writer *plane, int64_t event_id
 void xp_plane_writer_meta_uint(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, uint64_t value)
 {
   xp_wire_put_varint(begin_stat(plane, stat_id), 3, value);
+  end_meta_stat(plane, event_id);
+}
+
+void xp_plane_writer_meta_text(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, xp_str value)
+{
+  xp_wire_put_bytes(begin_stat(plane, stat_id), 5, value);
   end_meta_stat(plane, event_id);
 }
 

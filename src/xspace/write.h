@@ -14,9 +14,14 @@ typedef struct xp_plane_writer xp_plane_writer;
 /* A plane under construction; NULL when memory is out.  Ended by xp_plane_writer_finish or xp_plane_writer_free. */
 xp_plane_writer *xp_plane_writer_create(xp_str name, int64_t id);
 
-/* The id of an event name, or of a stat name, new if it was not there.  The first display name that is not empty stays.
- */
+/* The id of an event name, new if it was not there.  The first display name that is not empty stays. */
 int64_t xp_plane_writer_event(xp_plane_writer *plane, xp_str name, xp_str display_name);
+
+/* The same for entries that may share a name and yet have stats of their own: the key, which must not be a name, tells
+ * them apart. */
+int64_t xp_plane_writer_event_of(xp_plane_writer *plane, xp_str key, xp_str name, xp_str display_name);
+
+/* The id of a stat name, likewise. */
 int64_t xp_plane_writer_stat(xp_plane_writer *plane, xp_str name);
 
 /* Starts a line; the events that follow belong to it. */
@@ -33,8 +38,9 @@ void xp_plane_writer_text(xp_plane_writer *plane, int64_t stat_id, xp_str value)
 void xp_plane_writer_bytes(xp_plane_writer *plane, int64_t stat_id, xp_str value);
 void xp_plane_writer_ref(xp_plane_writer *plane, int64_t stat_id, xp_str value); /* value becomes a stat name */
 
-/* A stat of an event metadata entry (constant for all its events), as int or bytes. */
+/* A stat of an event metadata entry (constant for all its events). */
 void xp_plane_writer_meta_uint(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, uint64_t value);
+void xp_plane_writer_meta_text(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, xp_str value);
 void xp_plane_writer_meta_bytes(xp_plane_writer *plane, int64_t event_id, int64_t stat_id, xp_str value);
 
 /* True if the metadata entry of an event has nothing but names so far. */

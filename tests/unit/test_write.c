@@ -42,6 +42,37 @@ static void equal_names_share_an_entry(void **state)
   xp_plane_writer_free(plane);
 }
 
+static void entries_of_one_name_may_have_stats_of_their_own(void **state)
+{
+  (void)state;
+  xp_wire_writer space = {0};
+  xp_plane_writer *plane = xp_plane_writer_create(xp_str_c("P"), 0);
+  int64_t stat = xp_plane_writer_stat(plane, xp_str_c("source"));
+  int64_t first = xp_plane_writer_event_of(plane, xp_str_c("key 1"), xp_str_c("add"), xp_str_c("shown"));
+  int64_t second = xp_plane_writer_event_of(plane, xp_str_c("key 2"), xp_str_c("add"), xp_str_c(""));
+  assert_int_equal(xp_plane_writer_event_of(plane, xp_str_c("key 1"), xp_str_c("other"), xp_str_c("")), first);
+  assert_int_not_equal(first, second);
+  xp_plane_writer_meta_text(plane, first, stat, xp_str_c("one.py:1"));
+  xp_plane_writer_meta_text(plane, second, stat, xp_str_c("two.py:2"));
+  xp_plane_writer_line(plane, 1, xp_str_c("L"), 1);
+  xp_plane_writer_add(plane, second, 1, 1);
+  xp_plane_writer_add(plane, first, 3, 1);
+  assert_true(xp_plane_writer_finish(plane, &space));
+  xp_capture *capture = load_bytes(written(&space));
+  const xp_line *line = &capture->hosts[0].planes[0].lines[0];
+  xp_event_cursor cursor = xp_event_cursor_open(line);
+  xp_stat s;
+  assert_str(xp_event_name(line, 0), "add");
+  assert_true(xp_stats_find(xp_event_stats(&cursor, 0), XP_KEY_SOURCE, &s));
+  assert_str(s.text, "two.py:2");
+  assert_str(xp_event_name(line, 1), "add");
+  assert_str(xp_event_meta_of(line, 1)->display_name, "shown");
+  assert_true(xp_stats_find(xp_event_stats(&cursor, 1), XP_KEY_SOURCE, &s));
+  assert_str(s.text, "one.py:1");
+  xp_capture_free(capture);
+  xp_wire_writer_free(&space);
+}
+
 /* One event with a stat of every type. */
 static xp_wire_writer every_type(void)
 {
@@ -138,9 +169,13 @@ static void a_plane_appends_nothing_to_a_failed_space(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_bytes_are_those_of_the_format), cmocka_unit_test(equal_names_share_an_entry),
-      cmocka_unit_test(names_of_any_bytes_come_back),      cmocka_unit_test(stats_of_every_type_come_back_in_order),
-      cmocka_unit_test(several_planes_make_one_space),     cmocka_unit_test(a_plane_appends_nothing_to_a_failed_space),
+      cmocka_unit_test(the_bytes_are_those_of_the_format),
+      cmocka_unit_test(equal_names_share_an_entry),
+      cmocka_unit_test(names_of_any_bytes_come_back),
+      cmocka_unit_test(stats_of_every_type_come_back_in_order),
+      cmocka_unit_test(entries_of_one_name_may_have_stats_of_their_own),
+      cmocka_unit_test(several_planes_make_one_space),
+      cmocka_unit_test(a_plane_appends_nothing_to_a_failed_space),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
