@@ -257,7 +257,7 @@ static bool find_splat(const xp_dev_context *context, uint32_t instruction, xp_d
 {
   const xp_dev_program *program = context->program;
   const xp_hlo_instruction *from = &program->computation->instructions[instruction];
-  while ((from->opcode == XP_HLO_OP_RESHAPE || from->opcode == XP_HLO_OP_COPY) && from->operand_count == 1) {
+  for (int i = 0; i < 4 && (from->opcode == XP_HLO_OP_RESHAPE || from->opcode == XP_HLO_OP_COPY); i++) {
     from = xp_hlo_operand(program->computation, from, 0);
   }
   if (from->opcode != XP_HLO_OP_BROADCAST || program->values[from->operands[0]].leaves[0].count != 1) {

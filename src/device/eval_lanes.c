@@ -123,6 +123,16 @@ void xp_dev_lanes_combine(xp_dev_lanes *lanes, int64_t at, int64_t n)
   }
 }
 
+void xp_dev_lanes_fold(xp_dev_lanes *lanes, int64_t n)
+{
+  for (int64_t half = n / 2; half > 0; half /= 2) {
+    for (uint32_t i = 0; i < lanes->count; i++) {
+      lanes->row[i] = lanes->now[i] + half * (int64_t)lanes->size[i];
+    }
+    xp_dev_lanes_combine(lanes, 0, half);
+  }
+}
+
 void xp_dev_lanes_store(xp_dev_lanes *lanes, int64_t first, int64_t n)
 {
   for (uint32_t i = 0; i < lanes->count; i++) {

@@ -43,6 +43,9 @@ void xp_dev_lanes_take(xp_dev_lanes *lanes, int64_t first, int64_t step, int64_t
 /* Combines the results at .. at + n - 1 with the elements taken last. */
 void xp_dev_lanes_combine(xp_dev_lanes *lanes, int64_t at, int64_t n);
 
+/* Combines n results, a power of two, into the first one. */
+void xp_dev_lanes_fold(xp_dev_lanes *lanes, int64_t n);
+
 /* Writes n results to elements `first` and on of the step's results. */
 void xp_dev_lanes_store(xp_dev_lanes *lanes, int64_t first, int64_t n);
 

@@ -17,6 +17,8 @@
 #include "device/eval_memory.h"
 #include "device/eval_values.h"
 
+#define MAX_CALL_DEPTH 256 /* a call takes a piece of the thread's stack */
+
 xp_status xp_dev_reject(xp_dev_context *context, const char *problem)
 {
   const xp_hlo_instruction *instruction = context->instruction;
@@ -26,7 +28,11 @@ xp_status xp_dev_reject(xp_dev_context *context, const char *problem)
 
 xp_dev_program *xp_dev_program_of(xp_dev_context *context, uint32_t computation)
 {
-  return context->plan->programs[computation];
+  xp_dev_program *called = context->plan->programs[computation];
+  if (context->program->depth <= called->depth) {
+    context->program->depth = called->depth + 1;
+  }
+  return called;
 }
 
 uint32_t xp_dev_slot_add(xp_dev_context *context, size_t bytes)
@@ -81,6 +87,9 @@ static xp_status plan_step(xp_dev_context *context, xp_dev_value *value)
   step->out = value->leaves;
   step->out_count = value->count;
   status = prepare(context, step);
+  if (status == XP_OK && program->depth > MAX_CALL_DEPTH) {
+    status = xp_dev_reject(context, "its calls are nested too deeply");
+  }
   if (status != XP_OK) {
     return status;
   }

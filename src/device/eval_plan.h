@@ -82,6 +82,7 @@ struct xp_dev_program {
   size_t frame_bytes;
   double flops, bytes; /* of all steps */
   bool has_effect;
+  uint32_t depth; /* of the calls below it: 0 if it calls none */
 };
 
 struct xp_dev_plan {
@@ -133,7 +134,7 @@ xp_dev_prepare xp_dev_prepare_of(xp_hlo_opcode opcode);
 /* Fails with XP_ERR_USAGE and "<opcode> %name: <problem>". */
 xp_status xp_dev_reject(xp_dev_context *context, const char *problem);
 
-/* The program of a computation, planned already since callees stand in front. */
+/* The program of a computation that the instruction calls, planned already since callees stand in front. */
 xp_dev_program *xp_dev_program_of(xp_dev_context *context, uint32_t computation);
 
 /* A new slot in temporary memory. */

@@ -4,7 +4,8 @@
  * innermost one is reduced, each row is folded into its result; if it is kept, rows are combined element by element
  * with the row of results.  f16 and bf16 are summed as f32.
  *
- * Any other computation (argmax: a pair of value and index) runs for many results at a time.
+ * Any other computation (argmax: a pair of value and index) runs for many results at a time, or, where there are few
+ * results, for many elements of one.
  */
 #include "base/map.h"
 #include "device/eval_lanes.h"
@@ -120,11 +121,43 @@ static bool advance(int rank, const int64_t *dims, const int64_t *strides, int64
   return false;
 }
 
+/* Few results of many elements each: the elements of one result are taken in rows, into as many partial results, which
+ * are combined at the end.  XLA, too, reduces in any order and begins more than once with the initial value. */
+static void run_long(const general *d, xp_dev_lanes *lanes, int64_t total)
+{
+  int last = d->reduced_rank - 1;
+  int64_t kept[XP_HLO_MAX_RANK] = {0}, base = 0, count = d->reduced[last], stride = d->reduced_stride[last];
+  for (int64_t result = 0; result < total; result++) {
+    int64_t reduced[XP_HLO_MAX_RANK] = {0}, offset = 0;
+    xp_dev_lanes_start(lanes, XP_DEV_LANES);
+    do {
+      for (int64_t at = 0; at < count; at += XP_DEV_LANES) {
+        int64_t n = count - at < XP_DEV_LANES ? count - at : XP_DEV_LANES;
+        xp_dev_lanes_take(lanes, base + offset + at * stride, stride, n);
+        xp_dev_lanes_combine(lanes, 0, n);
+      }
+    } while (advance(last, d->reduced, d->reduced_stride, reduced, &offset));
+    xp_dev_lanes_fold(lanes, XP_DEV_LANES);
+    xp_dev_lanes_store(lanes, result, 1);
+    advance(d->kept_rank, d->kept, d->kept_stride, kept, &base);
+  }
+}
+
+static bool is_long(const general *d, const xp_dev_step *step)
+{
+  return step->in[0].count > 0 && d->reduced_rank > 0 && step->out[0].count < XP_DEV_LANES / 4 &&
+         d->reduced[d->reduced_rank - 1] >= XP_DEV_LANES;
+}
+
 static xp_status run_general(const xp_dev_step *step, const xp_dev_frame *frame)
 {
   const general *d = step->detail;
   xp_dev_lanes lanes;
   xp_dev_lanes_open(&lanes, step, frame, d->scalar, d->count);
+  if (is_long(d, step)) {
+    run_long(d, &lanes, step->out[0].count);
+    return XP_OK;
+  }
   int64_t kept[XP_HLO_MAX_RANK] = {0}, base = 0, total = step->out[0].count, bases[XP_DEV_LANES];
   for (int64_t first = 0; first < total; first += XP_DEV_LANES) {
     int64_t n = total - first < XP_DEV_LANES ? total - first : XP_DEV_LANES;

@@ -1,13 +1,15 @@
 /* Computations of scalars, translated to operations on registers.
  *
- * Calls are translated in place.  Tuples, reshapes and the like only rename registers.  The number of operations is
- * bounded, since computations that call each other twice would double it at each level.
+ * Calls are translated in place.  Tuples, reshapes and the like only rename registers.  The numbers of operations and
+ * of instructions looked at are bounded, since computations that call each other twice double them at each level.
  */
 #include "device/eval_scalar.h"
 
 #include "base/map.h"
 
-#define MAX_OPS 4096
+#define MAX_OPS          4096
+#define MAX_DEPTH        64
+#define MAX_INSTRUCTIONS (1 << 16)
 
 struct xp_dev_scalar_op {
   xp_dev_element element;
@@ -33,6 +35,8 @@ typedef struct {
   xp_dev_scalar_constant *constants;
   xp_dev_type *types; /* of registers */
   size_t op_count, op_capacity, constant_count, constant_capacity, register_count, register_capacity;
+  size_t instruction_count; /* looked at so far */
+  int depth;                /* of calls */
 } translation;
 
 static xp_status reject(translation *t)
@@ -187,11 +191,17 @@ static xp_status translate_instruction(translation *t, const xp_hlo_instruction 
 static xp_status translate(translation *t, uint32_t computation, names arguments, names *result)
 {
   const xp_hlo_computation *source = &t->context->plan->module->computations[computation];
+  t->instruction_count += source->instruction_count;
+  if (t->depth >= MAX_DEPTH || t->instruction_count > MAX_INSTRUCTIONS || t->constant_count > MAX_OPS) {
+    return reject(t);
+  }
+  t->depth++;
   names *values = xp_arena_array(t->arena, source->instruction_count, sizeof *values);
-  xp_status status = t->op_count + t->constant_count >= MAX_OPS ? reject(t) : XP_OK;
+  xp_status status = XP_OK;
   for (uint32_t i = 0; status == XP_OK && i < source->instruction_count; i++) {
     status = translate_instruction(t, &source->instructions[i], arguments, values, &values[i]);
   }
+  t->depth--;
   if (status == XP_OK) {
     *result = values[source->root];
   }

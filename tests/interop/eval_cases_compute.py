@@ -70,7 +70,7 @@ def reduces():
 }
 """
     for kind in ("f32", "bf16", "s32"):
-        for shape, dim in (((200, 9), 1), ((9, 200), 0), ((4, 5, 300), 2), ((11,), 0)):
+        for shape, dim in (((200, 9), 1), ((9, 200), 0), ((4, 5, 300), 2), ((11,), 0), ((1, 5000), 1), ((3, 2, 131), 2), ((257, 3), 0)):
             x, n = numbers(kind, shape, 3), np.broadcast_to(np.arange(shape[dim], dtype=np.int32).reshape(
                 [-1 if d == dim else 1 for d in range(len(shape))]), shape).copy()
             rest = tuple(v for d, v in enumerate(shape) if d != dim)

@@ -117,9 +117,9 @@ static void run_case(exchange *x)
   xp_error err = {0};
   xp_str message = take_bytes(x);
   uint64_t count = take_number(x);
-  xp_str inputs[64];
-  if (count > 64) {
-    die("a case has more than 64 inputs");
+  xp_str inputs[1024];
+  if (count > 1024) {
+    die("a case has more than 1024 inputs");
   }
   for (uint64_t i = 0; i < count; i++) {
     inputs[i] = take_bytes(x);

@@ -205,6 +205,42 @@ static void what_is_not_supported_is_named(void **state)
   xp_arena_destroy(p.arena);
 }
 
+/* A chain of calls, each of the one before; as a program, or as what a reduction calls. */
+static xp_status plan_of_calls(int depth, bool is_scalar, xp_error *err)
+{
+  static const int64_t zero = 0, n = 3;
+  eval_program p = eval_begin();
+  xp_dev_plan *plan = NULL;
+  uint32_t called = sample_scalars(p.builder, "f", XP_HLO_OP_ADD, XP_HLO_COMPARE_NONE, XP_HLO_F32);
+  for (int i = 0; i < depth; i++) {
+    xp_hlo_body *b = xp_hlo_body_begin(p.builder, "g");
+    xp_hlo_value arguments[2] = {sample_parameter(b, 0, XP_HLO_F32, 0, NULL),
+                                 sample_parameter(b, 1, XP_HLO_F32, 0, NULL)};
+    called = xp_hlo_body_end(b, xp_hlo_build_call(b, called, arguments, 2));
+  }
+  p.main = xp_hlo_body_begin(p.builder, "main");
+  xp_hlo_value x = eval_parameter(&p, 0, XP_HLO_F32, 1, &n), start = eval_parameter(&p, 1, XP_HLO_F32, 0, NULL);
+  xp_hlo_value scalars[2] = {start, start};
+  xp_status status =
+      xp_dev_plan_prepare(eval_finish(&p, is_scalar ? xp_hlo_build_reduce(p.main, &x, &start, 1, &zero, 1, called)
+                                                    : xp_hlo_build_call(p.main, called, scalars, 2)),
+                          &plan, err);
+  xp_dev_plan_destroy(plan);
+  xp_arena_destroy(p.arena);
+  return status;
+}
+
+static void calls_nest_as_deep_as_the_stack_allows(void **state)
+{
+  (void)state;
+  xp_error err;
+  assert_int_equal(plan_of_calls(50, false, &err), XP_OK);
+  assert_int_equal(plan_of_calls(50, true, &err), XP_OK);
+  assert_int_equal(plan_of_calls(5000, false, &err), XP_ERR_USAGE);
+  assert_contains(err.text, "its calls are nested too deeply");
+  assert_int_equal(plan_of_calls(5000, true, &err), XP_ERR_USAGE);
+}
+
 /* Runs a plan on zeros in memory of exactly the right sizes, so that a sanitizer sees what goes beyond. */
 static void run_on_zeros(const xp_dev_plan *plan)
 {
@@ -297,6 +333,7 @@ int main(void)
       cmocka_unit_test(an_output_may_lie_in_its_input),
       cmocka_unit_test(threads_run_one_plan_at_the_same_time),
       cmocka_unit_test(what_is_not_supported_is_named),
+      cmocka_unit_test(calls_nest_as_deep_as_the_stack_allows),
       cmocka_unit_test(contradictions_are_refused_or_harmless),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
