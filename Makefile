@@ -9,7 +9,7 @@ ctest     = ctest --output-on-failure --parallel $(shell nproc)
 sources   = $(shell find src include cli examples bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench bench-annotate bench-server fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan interop bench bench-annotate bench-device bench-server fuzz dist install format check-format clean
 
 all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
@@ -62,6 +62,12 @@ bench-annotate: ## Measure what an annotation costs, beside the clock's own cost
 	@$(call configure,build -DXP_TESTS=OFF)
 	@cmake --build build --target annotate
 	build/annotate
+
+bench-device: ## Measure the operations of the embedded device
+	@scripts/install-deps build bench
+	@$(call configure,build -DXP_TESTS=OFF)
+	@cmake --build build --target device
+	build/device
 
 fuzz: ## Fuzz every target with libFuzzer for FUZZ_SECONDS each (default 60)
 	@scripts/install-deps build test fuzz

@@ -45,7 +45,8 @@ size_t xp_dev_plan_constant_bytes(const xp_dev_plan *plan);
  * tuples, reshapes) are not in the list. */
 typedef struct {
   const xp_hlo_instruction *instruction;
-  double flops; /* of one execution, as XLA's cost analysis counts them; bodies of loops count once */
+  double flops; /* operations on elements in one execution, two for a multiplication with its addition; bodies of
+                   loops count once */
   double bytes; /* of operands and results */
 } xp_dev_step_info;
 

@@ -1,8 +1,8 @@
 /* Copying arrays with strides.
  *
  * Dimensions are sorted so that the target runs fastest in the last one, and joined where both sides allow it.  Then
- * the two innermost dimensions are done by a loop for each element size: a row of memcpy, a fill, or a tile of a
- * transpose, in which both sides stay in the cache.
+ * the two innermost dimensions are done by a loop for each element size: rows of memcpy, fills, or the tiles of a
+ * transpose.
  */
 #include "device/eval_move.h"
 
@@ -53,14 +53,37 @@ void xp_dev_move_simplify(xp_dev_move *move)
   *move = m;
 }
 
-/* Two nested loops of one element type. */
+/* Two nested loops of one element type, in tiles.  In a transpose, a tile goes through a small array: rows of a matrix
+ * may all be at the same place of the cache, so each row is read and written once, as a whole. */
 #define PLANE(T)                                                                                                       \
+  static inline void turn_##T(T *to, const T *from, int64_t rows, int64_t columns, int64_t to_row, int64_t from_row)   \
+  {                                                                                                                    \
+    T tile[TILE][TILE];                                                                                                \
+    for (int64_t j = 0; j < columns; j++) {                                                                            \
+      memcpy(tile[j], from + j * from_row, (size_t)rows * sizeof(T));                                                  \
+    }                                                                                                                  \
+    for (int64_t i = 0; i < rows; i++) {                                                                               \
+      for (int64_t j = 0; j < columns; j++) {                                                                          \
+        to[i * to_row + j] = tile[j][i];                                                                               \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }                                                                                                                    \
   static void plane_##T(T *to, const T *from, const int64_t *dims, const int64_t *ts, const int64_t *fs)               \
   {                                                                                                                    \
+    bool is_turn = ts[1] == 1 && fs[0] == 1;                                                                           \
     for (int64_t i0 = 0; i0 < dims[0]; i0 += TILE) {                                                                   \
       int64_t i1 = i0 + TILE < dims[0] ? i0 + TILE : dims[0];                                                          \
       for (int64_t j0 = 0; j0 < dims[1]; j0 += TILE) {                                                                 \
         int64_t j1 = j0 + TILE < dims[1] ? j0 + TILE : dims[1];                                                        \
+        if (is_turn && i1 - i0 == TILE && j1 - j0 == TILE) {                                                           \
+          turn_##T(to + i0 * ts[0] + j0, from + j0 * fs[1] + i0, TILE, TILE, ts[0],                                    \
+                   fs[1]); /* known extents are fast */                                                                \
+          continue;                                                                                                    \
+        }                                                                                                              \
+        if (is_turn) {                                                                                                 \
+          turn_##T(to + i0 * ts[0] + j0, from + j0 * fs[1] + i0, i1 - i0, j1 - j0, ts[0], fs[1]);                      \
+          continue;                                                                                                    \
+        }                                                                                                              \
         for (int64_t i = i0; i < i1; i++) {                                                                            \
           for (int64_t j = j0; j < j1; j++) {                                                                          \
             to[i * ts[0] + j * ts[1]] = from[i * fs[0] + j * fs[1]];                                                   \

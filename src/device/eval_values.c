@@ -248,6 +248,7 @@ xp_status xp_dev_value_pass(xp_dev_context *context, xp_dev_value *value, bool *
   case XP_HLO_OP_DOMAIN:
   case XP_HLO_OP_OPT_BARRIER:
   case XP_HLO_OP_COPY:
+  case XP_HLO_OP_REAL: /* of numbers that are not complex */
     xp_dev_values_of_operands(context, &operands);
     return pass(context, operands.in, operands.in_count, SAME_SHAPE, value);
   case XP_HLO_OP_ADD_DEPENDENCY:

@@ -1,38 +1,26 @@
-#!/usr/bin/env python3
-"""Checks the embedded device's evaluator against XLA's CPU client: every operation in every type it has.
+"""XLA's CPU client: the embedded device's evaluator gives its results, for every operation in every type."""
+import re
 
-    checks_eval.py EVAL_RUN [PART ..]      a PART is a piece of a case's name
-
-Needs a Python with jax (interop/run makes one).  Prints every case that differs, and the number of cases.
-"""
-import sys
-import warnings
-
-import eval_hlo
-import eval_cases_compute
-import eval_cases_element
-import eval_cases_program
-import eval_cases_shape
-
-FAMILIES = (eval_cases_element, eval_cases_shape, eval_cases_compute, eval_cases_program)
+from harness import HERE, must, output_of
 
 
-def main():
-    warnings.simplefilter("ignore")
-    program, parts = sys.argv[1], sys.argv[2:]
-    cases = [c for family in FAMILIES for c in family.cases() if not parts or any(p in c.name for p in parts)]
-    wrong = 0
-    for case, result in zip(cases, eval_hlo.by_device(program, cases)):
-        try:
-            verdict = eval_hlo.verdict(case, result)
-        except Exception as e:  # XLA does not take the case: that is a fault of the case
-            verdict = "XLA: %s" % str(e).splitlines()[0]
-        if verdict:
-            wrong += 1
-            print("%s: %s" % (case.name, verdict))
-    print("%d cases, %d wrong" % (len(cases), wrong))
-    sys.exit(1 if wrong or not cases else 0)
+def agree(programs, family, least):
+    text = output_of(programs.python, HERE / "eval_peer.py", programs.built("eval_run"), family)
+    count = re.search(r"(\d+) cases, 0 wrong", text)
+    must("the cases of %s are there: %s" % (family, text[-200:]), count and int(count[1]) >= least)
 
 
-if __name__ == "__main__":
-    main()
+def check_evaluator_computes_elements_as_xla_does(programs):
+    agree(programs, "element", 1400)
+
+
+def check_evaluator_moves_elements_as_xla_does(programs):
+    agree(programs, "shape", 450)
+
+
+def check_evaluator_reduces_and_multiplies_as_xla_does(programs):
+    agree(programs, "compute", 950)
+
+
+def check_evaluator_runs_programs_as_xla_does(programs):
+    agree(programs, "program", 200)

@@ -40,6 +40,8 @@ def entry(arrays, body, before="", module="m"):
 
 
 class Case:
+    expected = None  # what XLA gave, once asked
+
     def __init__(self, name, text, inputs, ulps=4, scale=0.0, error=None, check=None):
         """ulps: allowed difference in units in the last place; scale: allowed difference per unit of the largest finite
         result's magnitude, for sums; error: the expected message instead; check: a function of the outputs instead."""
@@ -55,8 +57,8 @@ def by_xla(case):
     return [np.asarray(out) for out in executable.execute([jax.device_put(i) for i in case.inputs])]
 
 
-def by_device(program, cases):
-    """For each case (status, text, outputs as bytes)."""
+def by_device(program, cases, isa=()):
+    """For each case (status, text, outputs as bytes).  isa: an instruction set below the processor's, or none."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = pathlib.Path(folder, "cases"), pathlib.Path(folder, "results")
         with source.open("wb") as f:
@@ -65,7 +67,7 @@ def by_device(program, cases):
                 for array in case.inputs:
                     data = np.ascontiguousarray(array).tobytes()
                     f.write(struct.pack("<Q", len(data)) + data)
-        subprocess.run([program, str(source), str(target)], check=True)
+        subprocess.run([program, str(source), str(target), *isa], check=True)
         data, at, results = target.read_bytes(), 0, []
 
         def number():
@@ -118,7 +120,9 @@ def verdict(case, result):
         return text
     if case.check is not None:
         return case.check(outputs)
-    expected = by_xla(case)
+    if case.expected is None:
+        case.expected = by_xla(case)
+    expected = case.expected
     if len(expected) != len(outputs):
         return "%d outputs, XLA has %d" % (len(outputs), len(expected))
     for i, want in enumerate(expected):

@@ -1,15 +1,16 @@
-/* Runs programs of HLO on the embedded device's evaluator: eval_run CASES RESULTS.
+/* Runs programs of HLO on the embedded device's evaluator: eval_run CASES RESULTS [base | avx2].
  *
  * CASES is a list of cases, RESULTS of their results; numbers are uint64, little-endian.
  *   a case:   bytes of an HloModuleProto (length, bytes), number of inputs, inputs (length, bytes)
  *   a result: status, text of the error (length, bytes), number of outputs, outputs (length, bytes)
- * tests/interop/checks_eval.py writes one and reads the other.
+ * tests/interop/eval_hlo.py writes one and reads the other.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "device/eval.h"
+#include "device/kernels/kernels.h"
 #include "hlo/read.h"
 
 typedef struct {
@@ -147,8 +148,11 @@ int main(int argc, char **argv)
 {
   xp_file file;
   xp_error err;
-  if (argc != 3) {
-    die("usage: eval_run CASES RESULTS");
+  if (argc < 3) {
+    die("usage: eval_run CASES RESULTS [base | avx2]");
+  }
+  if (argc > 3) { /* the instruction set to use, less than the processor has */
+    xp_dev_kernels_limit(strcmp(argv[3], "avx2") == 0 ? XP_DEV_ISA_AVX2 : XP_DEV_ISA_BASE);
   }
   if (xp_file_open(argv[1], &file, &err) != XP_OK) {
     die(err.text);

@@ -1,13 +1,13 @@
 /* Rows that are reduced to one value: sums, products, extremes, and the operations on bits.
  *
- * A row is taken in strips of 16 partial results, which a compiler keeps in vectors; at its end they are put together.
+ * A row is taken in strips of 32 partial results, which a compiler keeps in vectors; at its end they are put together.
  * So sums come in another order than written, and are more exact than in that order.
  */
 #include <math.h>
 
 #include "device/kernels/isa.h"
 
-#define STRIP 16
+#define STRIP 32
 
 #define FOLD(name, T, expression)                                                                                      \
   static inline T join_##name(T a, T b)                                                                                \
@@ -19,7 +19,7 @@
     T *result = accumulator;                                                                                           \
     const T *x = in;                                                                                                   \
     int64_t i = 0;                                                                                                     \
-    if (n >= 2 * STRIP) {                                                                                              \
+    if (n >= STRIP) {                                                                                                  \
       T part[STRIP];                                                                                                   \
       for (int j = 0; j < STRIP; j++) {                                                                                \
         part[j] = x[j];                                                                                                \

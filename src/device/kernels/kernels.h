@@ -59,6 +59,11 @@ typedef struct {
   xp_dev_tile_kernel tile_f32, tile_f64;
 } xp_dev_kernels;
 
+typedef enum { XP_DEV_ISA_BASE, XP_DEV_ISA_AVX2, XP_DEV_ISA_BEST } xp_dev_isa;
+
+/* The most that may be used although the processor has more, so that tests reach all kernels; before the first use. */
+void xp_dev_kernels_limit(xp_dev_isa most);
+
 /* The kernels for the processor that this runs on.  Any thread may call it. */
 const xp_dev_kernels *xp_dev_kernels_get(void);
 

@@ -30,17 +30,23 @@ XP_DEV_DECLARE(avx512)
 
 static xp_dev_kernels kernels;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static xp_dev_isa limit = XP_DEV_ISA_BEST;
+
+void xp_dev_kernels_limit(xp_dev_isa most)
+{
+  limit = most;
+}
 
 static void choose(void)
 {
 #ifdef XP_DEV_X86_KERNELS
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
+  if (limit >= XP_DEV_ISA_BEST && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     fill_avx512(&kernels);
     return;
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+  if (limit >= XP_DEV_ISA_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     fill_avx2(&kernels);
     return;
   }
