@@ -113,6 +113,7 @@ typedef enum { XP_HLO_PRECISION_DEFAULT = 0, XP_HLO_PRECISION_HIGH = 1, XP_HLO_P
 typedef struct {
   xp_hlo_list operands; /* xp_hlo_precision of each operand; may be empty */
   int64_t algorithm;    /* xla.PrecisionConfig.Algorithm; 0 if unset */
+  xp_str rest;
 } xp_hlo_precision_config;
 
 typedef struct {

@@ -50,10 +50,13 @@ struct xp_hlo_record {
   const xp_hlo_field *fields;
   size_t field_count; /* at most XP_HLO_MAX_FIELDS */
   size_t size;        /* of the structure */
-  size_t rest;        /* offset of the xp_str that takes the records without a field, or XP_HLO_NO_REST */
+  size_t rest;        /* offset of the xp_str that takes the fields without a line; or one of these: */
 };
 
-#define XP_HLO_NO_REST    SIZE_MAX
+#define XP_HLO_DROP_REST SIZE_MAX /* such fields do not matter */
+#define XP_HLO_REFUSE_REST                                                                                             \
+  (SIZE_MAX - 1) /* a program with one is refused: it may mean something else than we think                            \
+                  */
 #define XP_HLO_MAX_FIELDS 48
 
 /* What reading goes on with, and how it fails. */

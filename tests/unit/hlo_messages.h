@@ -59,4 +59,35 @@ static inline xp_status read_message(xp_str message, xp_error *err, void (*check
   return status;
 }
 
+/* A module of one computation "main" (id 9), whose instructions `fill` puts, with the given root. */
+static inline xp_wire_writer module_of(void (*fill)(xp_wire_writer *w), uint64_t root)
+{
+  xp_wire_writer w = {0};
+  xp_wire_put_bytes(&w, 1, xp_str_c("m"));
+  size_t mark = open_computation(&w, 9, root, "main");
+  fill(&w);
+  xp_wire_close_message(&w, mark);
+  xp_wire_put_varint(&w, 6, 9);
+  return w;
+}
+
+static inline void must_fail(void (*fill)(xp_wire_writer *w), uint64_t root, xp_status status, const char *part)
+{
+  xp_error err;
+  xp_wire_writer w = module_of(fill, root);
+  assert_int_equal(read_message(written(&w), &err, NULL), status);
+  assert_contains(err.text, part);
+  xp_wire_writer_free(&w);
+}
+
+static inline void must_read(void (*fill)(xp_wire_writer *w), uint64_t root, void (*check)(const xp_hlo_module *module))
+{
+  xp_error err;
+  xp_wire_writer w = module_of(fill, root);
+  if (read_message(written(&w), &err, check) != XP_OK) {
+    fail_msg("%s", err.text);
+  }
+  xp_wire_writer_free(&w);
+}
+
 #endif
