@@ -66,6 +66,11 @@ void *xp_hlo_keep(xp_hlo_builder *builder, const void *from, size_t count, size_
 xp_hlo_list xp_hlo_keep_list(xp_hlo_builder *builder, const int64_t *values, size_t count);
 xp_str xp_hlo_keep_str(xp_hlo_builder *builder, xp_str s);
 
+static inline xp_hlo_list xp_hlo_keep_copy(xp_hlo_body *body, const xp_hlo_list *list)
+{
+  return xp_hlo_keep_list(body->builder, list->values, list->count);
+}
+
 /* A text for a field that must be UTF-8, repaired where it is not: XLA refuses the whole program otherwise. */
 xp_str xp_hlo_keep_text(xp_hlo_builder *builder, xp_str s);
 

@@ -85,16 +85,6 @@ xp_hlo_value xp_hlo_build_dynamic_update_slice(xp_hlo_body *body, xp_hlo_value x
 
 /* ---------------------------------------------------------------- what gather and scatter have in common */
 
-static bool contains(const xp_hlo_list *list, int64_t value)
-{
-  for (size_t i = 0; i < list->count; i++) {
-    if (list->values[i] == value) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool is_rising(const xp_hlo_list *list, size_t rank)
 {
   for (size_t i = 0; i < list->count; i++) {
@@ -139,12 +129,12 @@ static const char *problem_with(const numbers *n, size_t slices_rank)
   }
   if (n->operand_batch->count != n->indices_batch->count ||
       !xp_hlo_are_dimensions(n->indices_batch->values, n->indices_batch->count, n->indices->rank) ||
-      contains(n->indices_batch, n->index_vector_dim)) {
+      xp_hlo_list_has(n->indices_batch, n->index_vector_dim)) {
     return "the batch dimensions of operand and indices do not belong together";
   }
   for (size_t i = 0; i < n->operand_batch->count; i++) {
     int64_t dim = n->operand_batch->values[i];
-    if (contains(n->left_out, dim) || contains(n->map, dim) ||
+    if (xp_hlo_list_has(n->left_out, dim) || xp_hlo_list_has(n->map, dim) ||
         n->operand->dims[dim] != n->indices->dims[n->indices_batch->values[i]]) {
       return "a batch dimension is used twice, or has two extents";
     }
@@ -169,7 +159,7 @@ static const char *problem_with_sizes(const numbers *n, const xp_hlo_list *sizes
     return "there must be a slice size for each dimension of the operand";
   }
   for (size_t i = 0; i < sizes->count; i++) {
-    bool is_left_out = contains(n->left_out, (int64_t)i) || contains(n->operand_batch, (int64_t)i);
+    bool is_left_out = xp_hlo_list_has(n->left_out, (int64_t)i) || xp_hlo_list_has(n->operand_batch, (int64_t)i);
     if (sizes->values[i] < 0 || sizes->values[i] > n->operand->dims[i] || (is_left_out && sizes->values[i] > 1)) {
       return "a slice size is larger than the dimension, or than 1 where the dimension goes";
     }
@@ -183,8 +173,8 @@ static xp_hlo_shape gathered(const numbers *n, const xp_hlo_list *sizes)
   int64_t dims[XP_HLO_MAX_RANK];
   size_t rank = batch_rank(n) + n->window_dims->count, batch = 0, window = 0;
   for (size_t i = 0; i < rank; i++) {
-    if (contains(n->window_dims, (int64_t)i)) {
-      while (contains(n->left_out, (int64_t)window) || contains(n->operand_batch, (int64_t)window)) {
+    if (xp_hlo_list_has(n->window_dims, (int64_t)i)) {
+      while (xp_hlo_list_has(n->left_out, (int64_t)window) || xp_hlo_list_has(n->operand_batch, (int64_t)window)) {
         window++;
       }
       dims[i] = sizes->values[window++];
@@ -193,11 +183,6 @@ static xp_hlo_shape gathered(const numbers *n, const xp_hlo_list *sizes)
     }
   }
   return xp_hlo_shape_array(n->operand->type, rank, dims);
-}
-
-static xp_hlo_list keep(xp_hlo_body *body, const xp_hlo_list *list)
-{
-  return xp_hlo_keep_list(body->builder, list->values, list->count);
 }
 
 xp_hlo_value xp_hlo_build_gather(xp_hlo_body *body, xp_hlo_value x, xp_hlo_value indices, const xp_hlo_gather *g,
@@ -222,13 +207,13 @@ xp_hlo_value xp_hlo_build_gather(xp_hlo_body *body, xp_hlo_value x, xp_hlo_value
   if (problem != NULL) {
     return xp_hlo_cannot_pair(body, opcode, n.operand, n.indices, problem);
   }
-  const xp_hlo_gather copy = {keep(body, &g->offset_dims),
-                              keep(body, &g->collapsed_slice_dims),
-                              keep(body, &g->start_index_map),
-                              keep(body, &g->operand_batching_dims),
-                              keep(body, &g->start_indices_batching_dims),
+  const xp_hlo_gather copy = {xp_hlo_keep_copy(body, &g->offset_dims),
+                              xp_hlo_keep_copy(body, &g->collapsed_slice_dims),
+                              xp_hlo_keep_copy(body, &g->start_index_map),
+                              xp_hlo_keep_copy(body, &g->operand_batching_dims),
+                              xp_hlo_keep_copy(body, &g->start_indices_batching_dims),
                               g->index_vector_dim,
-                              keep(body, &g->slice_sizes)};
+                              xp_hlo_keep_copy(body, &g->slice_sizes)};
   xp_hlo_instruction in = {.opcode = opcode,
                            .shape = gathered(&n, &g->slice_sizes),
                            .gather = xp_hlo_keep(body->builder, &copy, 1, sizeof copy),
@@ -248,13 +233,13 @@ static const char *problem_with_updates(const numbers *n, const xp_hlo_shape *up
     return "updates need a dimension for each batch and window dimension";
   }
   for (size_t i = 0; i < updates->rank; i++) {
-    if (!contains(n->window_dims, (int64_t)i)) {
+    if (!xp_hlo_list_has(n->window_dims, (int64_t)i)) {
       if (updates->dims[i] != batch_extent(n, batch++)) {
         return "updates and indices differ in the extent of a batch dimension";
       }
       continue;
     }
-    while (contains(n->left_out, (int64_t)window) || contains(n->operand_batch, (int64_t)window)) {
+    while (xp_hlo_list_has(n->left_out, (int64_t)window) || xp_hlo_list_has(n->operand_batch, (int64_t)window)) {
       window++;
     }
     if (updates->dims[i] > n->operand->dims[window++]) {
@@ -294,11 +279,11 @@ xp_hlo_value xp_hlo_build_scatter(xp_hlo_body *body, xp_hlo_value x, xp_hlo_valu
   if (!xp_hlo_is_called_right(body, opcode, options->combine, takes, 2, &scalar)) {
     return XP_HLO_NO_VALUE;
   }
-  const xp_hlo_scatter copy = {keep(body, &s->update_window_dims),
-                               keep(body, &s->inserted_window_dims),
-                               keep(body, &s->scatter_dims_to_operand_dims),
-                               keep(body, &s->input_batching_dims),
-                               keep(body, &s->scatter_indices_batching_dims),
+  const xp_hlo_scatter copy = {xp_hlo_keep_copy(body, &s->update_window_dims),
+                               xp_hlo_keep_copy(body, &s->inserted_window_dims),
+                               xp_hlo_keep_copy(body, &s->scatter_dims_to_operand_dims),
+                               xp_hlo_keep_copy(body, &s->input_batching_dims),
+                               xp_hlo_keep_copy(body, &s->scatter_indices_batching_dims),
                                s->index_vector_dim};
   xp_hlo_instruction in = {.opcode = opcode,
                            .shape = xp_hlo_shape_array(n.operand->type, n.operand->rank, n.operand->dims),

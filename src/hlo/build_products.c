@@ -49,20 +49,10 @@ static bool are_pairs(const xp_hlo_shape *a, const xp_hlo_list *of_a, const xp_h
   return true;
 }
 
-static bool contains(const xp_hlo_list *list, int64_t value)
-{
-  for (size_t i = 0; i < list->count; i++) {
-    if (list->values[i] == value) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool are_apart(const xp_hlo_list *a, const xp_hlo_list *b)
 {
   for (size_t i = 0; i < a->count; i++) {
-    if (contains(b, a->values[i])) {
+    if (xp_hlo_list_has(b, a->values[i])) {
       return false;
     }
   }
@@ -74,7 +64,7 @@ static bool append_free(const xp_hlo_shape *s, const xp_hlo_list *batch, const x
                         size_t *rank)
 {
   for (int64_t i = 0; i < s->rank; i++) {
-    if (contains(batch, i) || contains(contracting, i)) {
+    if (xp_hlo_list_has(batch, i) || xp_hlo_list_has(contracting, i)) {
       continue;
     }
     if (*rank == XP_HLO_MAX_RANK) {
@@ -107,10 +97,8 @@ xp_hlo_value xp_hlo_build_dot(xp_hlo_body *body, xp_hlo_value x, xp_hlo_value y,
       !append_free(b, &d->rhs_batch, &d->rhs_contracting, dims, &rank)) {
     return xp_hlo_cannot_pair(body, opcode, a, b, "the result would have more than 8 dimensions");
   }
-  const xp_hlo_dot copy = {xp_hlo_keep_list(body->builder, d->lhs_contracting.values, d->lhs_contracting.count),
-                           xp_hlo_keep_list(body->builder, d->rhs_contracting.values, d->rhs_contracting.count),
-                           xp_hlo_keep_list(body->builder, d->lhs_batch.values, d->lhs_batch.count),
-                           xp_hlo_keep_list(body->builder, d->rhs_batch.values, d->rhs_batch.count)};
+  const xp_hlo_dot copy = {xp_hlo_keep_copy(body, &d->lhs_contracting), xp_hlo_keep_copy(body, &d->rhs_contracting),
+                           xp_hlo_keep_copy(body, &d->lhs_batch), xp_hlo_keep_copy(body, &d->rhs_batch)};
   xp_hlo_instruction in = {.opcode = opcode,
                            .shape = xp_hlo_shape_array(type, rank, dims),
                            .dot = xp_hlo_keep(body->builder, &copy, 1, sizeof copy),
@@ -182,11 +170,6 @@ static const char *convolved(const xp_hlo_convolution_options *o, const xp_hlo_s
   return NULL;
 }
 
-static xp_hlo_list keep(xp_hlo_body *body, const xp_hlo_list *list)
-{
-  return xp_hlo_keep_list(body->builder, list->values, list->count);
-}
-
 xp_hlo_value xp_hlo_build_convolution(xp_hlo_body *body, xp_hlo_value x, xp_hlo_value kernel,
                                       const xp_hlo_convolution_options *options)
 {
@@ -206,9 +189,9 @@ xp_hlo_value xp_hlo_build_convolution(xp_hlo_body *body, xp_hlo_value x, xp_hlo_
     return xp_hlo_cannot_pair(body, opcode, a, k, problem);
   }
   xp_hlo_convolution copy = options->numbers;
-  copy.input_spatial = keep(body, &copy.input_spatial);
-  copy.kernel_spatial = keep(body, &copy.kernel_spatial);
-  copy.output_spatial = keep(body, &copy.output_spatial);
+  copy.input_spatial = xp_hlo_keep_copy(body, &copy.input_spatial);
+  copy.kernel_spatial = xp_hlo_keep_copy(body, &copy.kernel_spatial);
+  copy.output_spatial = xp_hlo_keep_copy(body, &copy.output_spatial);
   const xp_hlo_window window = {xp_hlo_keep(body->builder, options->windows, count, sizeof *options->windows), count};
   in.window = xp_hlo_keep(body->builder, &window, 1, sizeof window);
   in.convolution = xp_hlo_keep(body->builder, &copy, 1, sizeof copy);

@@ -60,11 +60,7 @@ static bool reduced(xp_hlo_body *body, const xp_hlo_value *inputs, size_t count,
     return false;
   }
   for (int64_t i = 0; i < first->rank; i++) {
-    bool stays = true;
-    for (size_t k = 0; k < dimensions->count; k++) {
-      stays = stays && dimensions->values[k] != i;
-    }
-    if (stays) {
+    if (!xp_hlo_list_has(dimensions, i)) {
       dims[rank++] = first->dims[i];
     }
   }

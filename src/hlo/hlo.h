@@ -5,6 +5,7 @@
  * Operands are indices into the computation, called computations indices into the module.
  *  - A computation comes behind the computations that it calls, so the calls have no cycle.
  *  - Ids are unique in their computation, and parameter i of a computation is instructions[parameters[i]].
+ *  - There is a parameter shape of the program for each parameter of the entry.
  *  - Every shape is sound (xp_hlo_shape_is_sound), and a literal has as many bytes as its shape says.
  *
  * Shapes of operands against results are inferred and checked by the builder only.  A reader of a module from outside
@@ -112,6 +113,7 @@ typedef enum { XP_HLO_PRECISION_DEFAULT = 0, XP_HLO_PRECISION_HIGH = 1, XP_HLO_P
 typedef struct {
   xp_hlo_list operands; /* xp_hlo_precision of each operand; may be empty */
   int64_t algorithm;    /* xla.PrecisionConfig.Algorithm; 0 if unset */
+  xp_str rest;
 } xp_hlo_precision_config;
 
 typedef struct {
@@ -265,6 +267,16 @@ static inline const xp_hlo_instruction *xp_hlo_root(const xp_hlo_computation *co
 static inline const xp_hlo_instruction *xp_hlo_parameter(const xp_hlo_computation *computation, size_t i)
 {
   return &computation->instructions[computation->parameters[i]];
+}
+
+static inline bool xp_hlo_list_has(const xp_hlo_list *list, int64_t value)
+{
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->values[i] == value) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /* The order that a comparison of elements of this type has when nothing is said. */

@@ -137,8 +137,10 @@ static bool read_literal(xp_hlo_reader *r, xp_str message, const xp_hlo_shape *w
       TEXTS(1, "shape", shapes, shape_count),
       TEXTS(10, "tuple_literals", parts, part_count),
   };
-  static const xp_hlo_record record = {"literal", fields, 2, sizeof(raw_literal), XP_HLO_NO_REST};
+  /* The values are fields without a line: they are looked for when the type is known. */
+  static const xp_hlo_record record = {"literal", fields, 2, sizeof(raw_literal), XP_HLO_DROP_REST};
   raw_literal raw = {.shape_count = 0};
+  *literal = (xp_hlo_literal){.parts = NULL}; /* a field that stands twice: the last one counts */
   if (!xp_hlo_record_read(r, &record, message, &raw)) {
     return false;
   }

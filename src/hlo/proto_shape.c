@@ -33,7 +33,7 @@ static const xp_hlo_field shape_fields[] = {
     PLAIN(6, LIST, "is_dynamic_dimension", dynamic),
 };
 static const xp_hlo_record shape_record = {"shape", shape_fields, sizeof shape_fields / sizeof shape_fields[0],
-                                           sizeof(raw_shape), XP_HLO_NO_REST};
+                                           sizeof(raw_shape), XP_HLO_REFUSE_REST};
 
 static const xp_hlo_field layout_fields[] = {
     {1, XP_HLO_FIELD_LIST, offsetof(raw_layout, minor_to_major), 0, {NULL}, "minor_to_major"},

@@ -105,8 +105,8 @@ static bool order_computations(job *j, const xp_hlo_graph *graph, xp_hlo_module 
 
 static bool read_computations(job *j, const xp_hlo_raw_module *raw)
 {
-  if (raw->computation_count == 0 || raw->computation_count >= XP_NONE) {
-    return xp_hlo_refuse(&j->r, XP_ERR_FORMAT, "computations", "there are %zu", raw->computation_count);
+  if (raw->computation_count == 0) {
+    return xp_hlo_refuse(&j->r, XP_ERR_FORMAT, "computations", "there are none");
   }
   j->count = (uint32_t)raw->computation_count;
   j->parts = xp_arena_array(j->r.arena, j->count, sizeof *j->parts);
@@ -209,6 +209,10 @@ xp_status xp_hlo_read(xp_str message, xp_arena *arena, const xp_hlo_module **mod
 {
   job j = {.r = {.arena = arena, .err = err}, .message = message};
   *module = NULL;
+  if (message.len > INT32_MAX) { /* which bounds every count below to 31 bits */
+    return xp_fail(err, XP_ERR_LIMIT, "The HLO program has %zu bytes; protobuf messages have at most 2 GiB.",
+                   message.len);
+  }
   if (!xp_arena_guard(arena, read_module, &j)) {
     return xp_fail(err, XP_ERR_MEMORY, "There is no memory for the HLO program (%zu bytes of message).", message.len);
   }

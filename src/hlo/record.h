@@ -50,10 +50,13 @@ struct xp_hlo_record {
   const xp_hlo_field *fields;
   size_t field_count; /* at most XP_HLO_MAX_FIELDS */
   size_t size;        /* of the structure */
-  size_t rest;        /* offset of the xp_str that takes the records without a field, or XP_HLO_NO_REST */
+  size_t rest;        /* offset of the xp_str that takes the fields without a line; or one of these: */
 };
 
-#define XP_HLO_NO_REST    SIZE_MAX
+#define XP_HLO_DROP_REST SIZE_MAX /* such fields do not matter */
+#define XP_HLO_REFUSE_REST                                                                                             \
+  (SIZE_MAX - 1) /* a program with one is refused: it may mean something else than we think                            \
+                  */
 #define XP_HLO_MAX_FIELDS 48
 
 /* What reading goes on with, and how it fails. */
@@ -94,8 +97,6 @@ typedef struct {
   const xp_hlo_shape *parameters;
   size_t parameter_count;
   xp_hlo_shape result;
-  const xp_str *parameter_names;
-  size_t parameter_name_count;
 } xp_hlo_program_shape;
 
 typedef struct {
@@ -107,8 +108,7 @@ typedef struct {
   const xp_hlo_program_shape *program;
 } xp_hlo_raw_module;
 
-extern const xp_hlo_record xp_hlo_instruction_record, xp_hlo_computation_record, xp_hlo_module_record,
-    xp_hlo_program_shape_record;
+extern const xp_hlo_record xp_hlo_instruction_record, xp_hlo_computation_record, xp_hlo_module_record;
 
 /* Texts of xp_hlo_compare and xp_hlo_order: "EQ", "TOTALORDER"; "" for 0. */
 extern const char *const xp_hlo_compare_names[XP_HLO_COMPARE_COUNT];

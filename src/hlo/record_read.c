@@ -251,14 +251,19 @@ static void allocate(xp_hlo_reader *r, const xp_hlo_record *record, const progre
   }
 }
 
-/* Keeps one record that no line takes. */
-static void keep(const xp_hlo_record *record, xp_str bytes, progress *p, void *structure)
+/* One field that no line takes: kept, dropped or refused, as the table says. */
+static bool keep(xp_hlo_reader *r, const xp_hlo_record *record, uint32_t number, xp_str bytes, progress *p,
+                 void *structure)
 {
-  if (record->rest != XP_HLO_NO_REST) {
-    xp_str *rest = at(structure, record->rest);
+  if (record->rest == XP_HLO_REFUSE_REST) {
+    return xp_hlo_refuse(r, XP_ERR_FORMAT, record->name, "it has a field %u, which is newer than this library", number);
+  }
+  if (record->rest != XP_HLO_DROP_REST) {
+    const xp_str *rest = at(structure, record->rest);
     memcpy((char *)(uintptr_t)rest->ptr + p->rest_filled, bytes.ptr, bytes.len);
     p->rest_filled += bytes.len;
   }
+  return true;
 }
 
 bool xp_hlo_record_read(xp_hlo_reader *r, const xp_hlo_record *record, xp_str message, void *structure)
@@ -268,7 +273,7 @@ bool xp_hlo_record_read(xp_hlo_reader *r, const xp_hlo_record *record, xp_str me
     return false;
   }
   allocate(r, record, &p, structure);
-  if (record->rest != XP_HLO_NO_REST && p.rest_bytes > 0) {
+  if (record->rest < record->size && p.rest_bytes > 0) {
     *(xp_str *)at(structure, record->rest) = xp_str_from(xp_arena_alloc(r->arena, p.rest_bytes), p.rest_bytes);
   }
   xp_wire_reader wire = xp_wire_open(message);
@@ -277,9 +282,9 @@ bool xp_hlo_record_read(xp_hlo_reader *r, const xp_hlo_record *record, xp_str me
   const uint8_t *start = wire.pos;
   for (; xp_wire_next(&wire, &f); start = wire.pos) {
     const xp_hlo_field *field = find_field(record, f.number, &hint);
-    if (field == NULL) {
-      keep(record, xp_str_from((const char *)start, (size_t)(wire.pos - start)), &p, structure);
-    } else if (!read_field(r, field, &f, &p.filled[hint], structure)) {
+    xp_str bytes = xp_str_from((const char *)start, (size_t)(wire.pos - start));
+    if (!(field != NULL ? read_field(r, field, &f, &p.filled[hint], structure)
+                        : keep(r, record, f.number, bytes, &p, structure))) {
       return false;
     }
   }

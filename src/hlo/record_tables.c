@@ -2,7 +2,9 @@
  * them.
  *
  * Numbers and names of fields are those of XLA's hlo.proto and xla_data.proto.  An attribute that has no line here
- * stays in the `rest` of its instruction.  The records without a rest are closed: XLA has not added to them in years.
+ * stays in the `rest` of its instruction.  Records that say what an operation computes are closed: a field that XLA
+ * adds to them may change the result, so such a program is refused.  What records for people get in addition is
+ * dropped.
  */
 #include "hlo/record.h"
 
@@ -36,7 +38,11 @@
   }
 #define CLOSED(name, fields, structure)                                                                                \
   {                                                                                                                    \
-    name, fields, SIZE_OF(fields), sizeof(structure), XP_HLO_NO_REST                                                   \
+    name, fields, SIZE_OF(fields), sizeof(structure), XP_HLO_REFUSE_REST                                               \
+  }
+#define LOOSE(name, fields, structure)                                                                                 \
+  {                                                                                                                    \
+    name, fields, SIZE_OF(fields), sizeof(structure), XP_HLO_DROP_REST                                                 \
   }
 #define OPEN(name, fields, structure, rest)                                                                            \
   {                                                                                                                    \
@@ -127,18 +133,18 @@ static const xp_hlo_field precision_fields[] = {
     PLAIN(1, LIST, "operand_precision", xp_hlo_precision_config, operands),
     PLAIN(2, INT64, "algorithm", xp_hlo_precision_config, algorithm),
 };
-static const xp_hlo_record precision_record = CLOSED("precision_config", precision_fields, xp_hlo_precision_config);
+static const xp_hlo_record precision_record = OPEN("precision_config", precision_fields, xp_hlo_precision_config, rest);
 
 static const xp_hlo_field pair_fields[] = {
     PLAIN(1, STR, "key", xp_hlo_pair, key),
     PLAIN(2, STR, "value", xp_hlo_pair, value),
 };
-static const xp_hlo_record pair_record = CLOSED("attribute", pair_fields, xp_hlo_pair);
+static const xp_hlo_record pair_record = LOOSE("attribute", pair_fields, xp_hlo_pair);
 static const xp_hlo_field instruction_pairs_fields[] = {
     COUNTED(1, ARRAY, "map", xp_hlo_raw_instruction, in.frontend_attributes, in.frontend_attribute_count, &pair_record),
 };
 static const xp_hlo_record instruction_pairs_record =
-    CLOSED("frontend_attributes", instruction_pairs_fields, xp_hlo_raw_instruction);
+    LOOSE("frontend_attributes", instruction_pairs_fields, xp_hlo_raw_instruction);
 
 static const xp_hlo_field meta_fields[] = {
     PLAIN(1, STR, "op_type", xp_hlo_meta, op_type),
@@ -226,13 +232,13 @@ static const xp_hlo_field location_fields[] = {
     PLAIN(5, INT32, "end_line", xp_hlo_file_location, end_line),
     PLAIN(6, INT32, "end_column", xp_hlo_file_location, end_column),
 };
-static const xp_hlo_record location_record = CLOSED("file_locations", location_fields, xp_hlo_file_location);
+static const xp_hlo_record location_record = LOOSE("file_locations", location_fields, xp_hlo_file_location);
 
 static const xp_hlo_field frame_fields[] = {
     PLAIN(1, INT32, "file_location_id", xp_hlo_stack_frame, location),
     PLAIN(2, INT32, "parent_frame_id", xp_hlo_stack_frame, parent),
 };
-static const xp_hlo_record frame_record = CLOSED("stack_frames", frame_fields, xp_hlo_stack_frame);
+static const xp_hlo_record frame_record = LOOSE("stack_frames", frame_fields, xp_hlo_stack_frame);
 
 #define FRAMES xp_hlo_frame_tables
 static const xp_hlo_field frames_fields[] = {
@@ -241,7 +247,7 @@ static const xp_hlo_field frames_fields[] = {
     COUNTED(3, ARRAY, "file_locations", FRAMES, locations, location_count, &location_record),
     COUNTED(4, ARRAY, "stack_frames", FRAMES, frames, frame_count, &frame_record),
 };
-static const xp_hlo_record frames_record = CLOSED("stack_frame_index", frames_fields, FRAMES);
+static const xp_hlo_record frames_record = LOOSE("stack_frame_index", frames_fields, FRAMES);
 
 static const xp_hlo_field alias_fields[] = {
     PLAIN(1, LIST, "output_shape_index", xp_hlo_alias, output_index),
@@ -258,14 +264,14 @@ static const xp_hlo_record aliases_record = CLOSED("input_output_alias", aliases
 static const xp_hlo_field module_pairs_fields[] = {
     COUNTED(1, ARRAY, "map", xp_hlo_raw_module, in.frontend_attributes, in.frontend_attribute_count, &pair_record),
 };
-static const xp_hlo_record module_pairs_record = CLOSED("frontend_attributes", module_pairs_fields, xp_hlo_raw_module);
+static const xp_hlo_record module_pairs_record = LOOSE("frontend_attributes", module_pairs_fields, xp_hlo_raw_module);
 
+/* The names of parameters (3) are those of the entry's instructions. */
 static const xp_hlo_field program_shape_fields[] = {
     COUNTED(1, SHAPES, "parameters", xp_hlo_program_shape, parameters, parameter_count, NULL),
     PLAIN(2, SHAPE, "result", xp_hlo_program_shape, result),
-    COUNTED(3, STRS, "parameter_names", xp_hlo_program_shape, parameter_names, parameter_name_count, NULL),
 };
-const xp_hlo_record xp_hlo_program_shape_record = CLOSED("program_shape", program_shape_fields, xp_hlo_program_shape);
+static const xp_hlo_record program_shape_record = LOOSE("program_shape", program_shape_fields, xp_hlo_program_shape);
 
 #undef RAW
 #define RAW xp_hlo_raw_module
@@ -274,7 +280,7 @@ static const xp_hlo_field module_fields[] = {
     PLAIN(1, STR, "name", RAW, in.name),
     PLAIN(2, STR, "entry_computation_name", RAW, entry_name),
     COUNTED(3, STRS, "computations", RAW, computations, computation_count, NULL),
-    NESTED(4, POINTER, "host_program_shape", RAW, program, &xp_hlo_program_shape_record),
+    NESTED(4, POINTER, "host_program_shape", RAW, program, &program_shape_record),
     PLAIN(5, INT64, "id", RAW, in.id),
     PLAIN(6, INT64, "entry_computation_id", RAW, entry_id),
     WRAPPED(8, "input_output_alias", &aliases_record),

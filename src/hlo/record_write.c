@@ -151,7 +151,7 @@ void xp_hlo_record_write(xp_wire_writer *w, const xp_hlo_record *record, const v
   for (size_t i = 0; i < record->field_count; i++) {
     write_field(w, &record->fields[i], structure);
   }
-  if (record->rest != XP_HLO_NO_REST) {
+  if (record->rest < record->size) {
     xp_wire_append(w, *(const xp_str *)at(structure, record->rest));
   }
 }

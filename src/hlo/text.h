@@ -1,4 +1,6 @@
-/* Modules as text for people, in the form in which XLA prints them. */
+/* Modules as text for people, in the form in which XLA (of 2026) prints them.
+ *
+ * What a module keeps as records only (shardings, replica groups, schedules, details of layouts) is not printed. */
 #ifndef XP_HLO_TEXT_H
 #define XP_HLO_TEXT_H
 

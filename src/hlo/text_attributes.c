@@ -91,83 +91,87 @@ static void put_random(xp_hlo_out *out, const xp_hlo_instruction *in)
   }
 }
 
-static void put_of_opcode(xp_hlo_out *out, const xp_hlo_computation *computation, const xp_hlo_instruction *in)
+static void put_dimensions(xp_hlo_out *out, const xp_hlo_instruction *in)
 {
-  switch (in->opcode) {
-  case XP_HLO_OP_BROADCAST:
-  case XP_HLO_OP_TRANSPOSE:
-  case XP_HLO_OP_REVERSE:
-  case XP_HLO_OP_CONCATENATE:
-  case XP_HLO_OP_REDUCE:
-  case XP_HLO_OP_MAP:
-  case XP_HLO_OP_GET_DIMENSION_SIZE:
-  case XP_HLO_OP_SET_DIMENSION_SIZE:
-    xp_hlo_out_dims(out, "dimensions", &in->dimensions);
-    break;
-  case XP_HLO_OP_SORT:
-    xp_hlo_out_dims(out, "dimensions", &in->dimensions);
-    xp_hlo_out_flag(out, "is_stable", in->is_stable);
-    break;
-  case XP_HLO_OP_IOTA:
-    xp_hlo_out_int(out, "iota_dimension", in->dimensions.count > 0 ? in->dimensions.values[0] : 0);
-    break;
-  case XP_HLO_OP_GET_TUPLE_ELEMENT:
-    xp_hlo_out_int(out, "index", in->tuple_index);
-    break;
-  case XP_HLO_OP_SLICE:
-    put_slice(out, in);
-    break;
-  case XP_HLO_OP_DYNAMIC_SLICE:
-    xp_hlo_out_dims(out, "dynamic_slice_sizes", &in->dynamic_slice_sizes);
-    break;
-  case XP_HLO_OP_PAD:
-    put_padding(out, in);
-    break;
-  case XP_HLO_OP_COMPARE:
-    put_compare(out, computation, in);
-    break;
-  case XP_HLO_OP_REDUCE_WINDOW:
-  case XP_HLO_OP_SELECT_AND_SCATTER:
-    xp_hlo_out_window(out, in->window);
-    break;
-  case XP_HLO_OP_CONVOLUTION:
-    xp_hlo_out_convolution(out, in);
-    break;
-  case XP_HLO_OP_DOT:
-    xp_hlo_out_dot(out, in);
-    break;
-  case XP_HLO_OP_GATHER:
-    xp_hlo_out_gather(out, in);
-    break;
-  case XP_HLO_OP_SCATTER:
-    xp_hlo_out_scatter(out, in);
-    break;
-  case XP_HLO_OP_RNG:
-  case XP_HLO_OP_RNG_BIT_GENERATOR:
-  case XP_HLO_OP_RNG_GET_AND_UPDATE_STATE:
-    put_random(out, in);
-    break;
-  case XP_HLO_OP_REDUCE_PRECISION:
-    xp_hlo_out_int(out, "exponent_bits", in->exponent_bits);
-    xp_hlo_out_int(out, "mantissa_bits", in->mantissa_bits);
-    break;
-  case XP_HLO_OP_BATCH_NORM_TRAINING:
-  case XP_HLO_OP_BATCH_NORM_INFERENCE:
-  case XP_HLO_OP_BATCH_NORM_GRAD:
-    xp_hlo_out_format(out, ", epsilon=%g", (double)in->epsilon);
-    xp_hlo_out_int(out, "feature_index", in->feature_index);
-    break;
-  case XP_HLO_OP_FUSION:
-    xp_hlo_out_text(out, ", kind=");
-    xp_hlo_out_str(out, in->fusion_kind);
-    break;
-  case XP_HLO_OP_CUSTOM_CALL:
-    put_custom_call(out, in);
-    break;
-  default:
-    break;
-  }
+  xp_hlo_out_dims(out, "dimensions", &in->dimensions);
 }
+
+static void put_sort(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  put_dimensions(out, in);
+  xp_hlo_out_flag(out, "is_stable", in->is_stable);
+}
+
+static void put_iota(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  xp_hlo_out_int(out, "iota_dimension", in->dimensions.count > 0 ? in->dimensions.values[0] : 0);
+}
+
+static void put_index(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  xp_hlo_out_int(out, "index", in->tuple_index);
+}
+
+static void put_dynamic_slice(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  xp_hlo_out_dims(out, "dynamic_slice_sizes", &in->dynamic_slice_sizes);
+}
+
+static void put_window(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  xp_hlo_out_window(out, in->window);
+}
+
+static void put_bits(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  xp_hlo_out_int(out, "exponent_bits", in->exponent_bits);
+  xp_hlo_out_int(out, "mantissa_bits", in->mantissa_bits);
+}
+
+static void put_batch_norm(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  xp_hlo_out_format(out, ", epsilon=%g", (double)in->epsilon);
+  xp_hlo_out_int(out, "feature_index", in->feature_index);
+}
+
+static void put_fusion(xp_hlo_out *out, const xp_hlo_instruction *in)
+{
+  xp_hlo_out_text(out, ", kind=");
+  xp_hlo_out_str(out, in->fusion_kind);
+}
+
+/* What prints the attributes of an opcode; NULL: it has none. */
+static void (*const printers[XP_HLO_OP_COUNT])(xp_hlo_out *out, const xp_hlo_instruction *in) = {
+    [XP_HLO_OP_BATCH_NORM_GRAD] = put_batch_norm,
+    [XP_HLO_OP_BATCH_NORM_INFERENCE] = put_batch_norm,
+    [XP_HLO_OP_BATCH_NORM_TRAINING] = put_batch_norm,
+    [XP_HLO_OP_BROADCAST] = put_dimensions,
+    [XP_HLO_OP_CONCATENATE] = put_dimensions,
+    [XP_HLO_OP_CONVOLUTION] = xp_hlo_out_convolution,
+    [XP_HLO_OP_CUSTOM_CALL] = put_custom_call,
+    [XP_HLO_OP_DOT] = xp_hlo_out_dot,
+    [XP_HLO_OP_DYNAMIC_SLICE] = put_dynamic_slice,
+    [XP_HLO_OP_FUSION] = put_fusion,
+    [XP_HLO_OP_GATHER] = xp_hlo_out_gather,
+    [XP_HLO_OP_GET_DIMENSION_SIZE] = put_dimensions,
+    [XP_HLO_OP_GET_TUPLE_ELEMENT] = put_index,
+    [XP_HLO_OP_IOTA] = put_iota,
+    [XP_HLO_OP_MAP] = put_dimensions,
+    [XP_HLO_OP_PAD] = put_padding,
+    [XP_HLO_OP_REDUCE] = put_dimensions,
+    [XP_HLO_OP_REDUCE_PRECISION] = put_bits,
+    [XP_HLO_OP_REDUCE_WINDOW] = put_window,
+    [XP_HLO_OP_REVERSE] = put_dimensions,
+    [XP_HLO_OP_RNG] = put_random,
+    [XP_HLO_OP_RNG_BIT_GENERATOR] = put_random,
+    [XP_HLO_OP_RNG_GET_AND_UPDATE_STATE] = put_random,
+    [XP_HLO_OP_SCATTER] = xp_hlo_out_scatter,
+    [XP_HLO_OP_SELECT_AND_SCATTER] = put_window,
+    [XP_HLO_OP_SET_DIMENSION_SIZE] = put_dimensions,
+    [XP_HLO_OP_SLICE] = put_slice,
+    [XP_HLO_OP_SORT] = put_sort,
+    [XP_HLO_OP_TRANSPOSE] = put_dimensions,
+};
 
 static void put_frontend_attributes(xp_hlo_out *out, const xp_hlo_instruction *in)
 {
@@ -190,7 +194,11 @@ static void put_predecessors(xp_hlo_out *out, const xp_hlo_computation *computat
 void xp_hlo_out_attributes(xp_hlo_out *out, const xp_hlo_module *module, const xp_hlo_computation *computation,
                            const xp_hlo_instruction *in)
 {
-  put_of_opcode(out, computation, in);
+  if (in->opcode == XP_HLO_OP_COMPARE) {
+    put_compare(out, computation, in); /* the only one that asks for an operand */
+  } else if (in->opcode < XP_HLO_OP_COUNT && printers[in->opcode] != NULL) {
+    printers[in->opcode](out, in);
+  }
   xp_hlo_out_calls(out, module, computation, in);
   put_frontend_attributes(out, in);
   put_predecessors(out, computation, in);

@@ -61,30 +61,23 @@ static void put_instruction(xp_wire_writer *w, const xp_hlo_module *module, cons
   xp_wire_close_message(w, mark);
 }
 
-/* A ProgramShapeProto: what goes in and what comes out, with the names of a computation's parameters. */
-static void put_program_shape(xp_wire_writer *w, const xp_hlo_program_shape *shape,
-                              const xp_hlo_computation *computation)
+/* One shape as a message of its own. */
+static void put_shape(xp_wire_writer *w, uint32_t field, const xp_hlo_shape *shape)
 {
-  size_t mark = xp_wire_open_message(w, PROGRAM_SHAPE);
-  xp_hlo_record_write(w, &xp_hlo_program_shape_record, shape);
-  for (uint32_t i = 0; i < computation->parameter_count; i++) {
-    xp_wire_put_bytes(w, 3, xp_hlo_parameter(computation, i)->name);
-  }
+  size_t mark = xp_wire_open_message(w, field);
+  xp_hlo_shape_write(w, shape);
   xp_wire_close_message(w, mark);
 }
 
-/* The same of a computation inside: its parameters stand in instructions, so they are written one by one. */
-static void put_own_shape(xp_wire_writer *w, const xp_hlo_computation *computation)
+/* A ProgramShapeProto: what goes into a computation and what comes out, with the names of its parameters.  The layouts
+ * are those that the module promises its caller for the entry, or those of the instructions if `module` is NULL. */
+static void put_program_shape(xp_wire_writer *w, const xp_hlo_module *module, const xp_hlo_computation *computation)
 {
   size_t mark = xp_wire_open_message(w, PROGRAM_SHAPE);
   for (uint32_t i = 0; i < computation->parameter_count; i++) {
-    size_t shape = xp_wire_open_message(w, 1);
-    xp_hlo_shape_write(w, &xp_hlo_parameter(computation, i)->shape);
-    xp_wire_close_message(w, shape);
+    put_shape(w, 1, module != NULL ? &module->parameter_shapes[i] : &xp_hlo_parameter(computation, i)->shape);
   }
-  size_t result = xp_wire_open_message(w, 2);
-  xp_hlo_shape_write(w, &xp_hlo_root(computation)->shape);
-  xp_wire_close_message(w, result);
+  put_shape(w, 2, module != NULL ? &module->result_shape : &xp_hlo_root(computation)->shape);
   for (uint32_t i = 0; i < computation->parameter_count; i++) {
     xp_wire_put_bytes(w, 3, xp_hlo_parameter(computation, i)->name);
   }
@@ -99,19 +92,16 @@ static void put_computation(xp_wire_writer *w, const xp_hlo_module *module, cons
   for (uint32_t i = 0; i < computation->instruction_count; i++) {
     put_instruction(w, module, computation, &computation->instructions[i]);
   }
-  put_own_shape(w, computation);
+  put_program_shape(w, NULL, computation);
   xp_wire_close_message(w, mark);
 }
 
 void xp_hlo_write(const xp_hlo_module *module, xp_wire_writer *out)
 {
   const xp_hlo_computation *entry = xp_hlo_entry(module);
-  xp_hlo_program_shape program = {.parameters = module->parameter_shapes,
-                                  .parameter_count = module->parameter_shape_count,
-                                  .result = module->result_shape};
   xp_hlo_raw_module raw = {.in = *module, .entry_id = entry->id, .entry_name = entry->name};
   xp_hlo_record_write(out, &xp_hlo_module_record, &raw);
-  put_program_shape(out, &program, entry);
+  put_program_shape(out, module, entry);
   for (uint32_t i = 0; i < module->computation_count; i++) {
     put_computation(out, module, &module->computations[i]);
   }

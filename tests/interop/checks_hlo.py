@@ -30,6 +30,12 @@ def must_print_alike(path, text):
     same("our text of %s" % path.name, pathlib.Path(str(path) + ".ours").read_text(), text)
 
 
+def must_infer_alike(programs, paths):
+    """Our builder infers the shapes that XLA wrote."""
+    told = output_of(programs.built("hlo_infer"), *paths)
+    must("instructions built again: %s" % told, int(told.split()[0]) > 100)
+
+
 def check_xla_prints_built_modules_as_we_do(programs):
     with tempfile.TemporaryDirectory() as folder:
         output_of(programs.built("hlo_modules"), "build", folder)
@@ -37,6 +43,7 @@ def check_xla_prints_built_modules_as_we_do(programs):
         must("samples: %r" % paths, len(paths) >= 8)
         for path, text in zip(paths, printed(programs, paths).values()):
             must_print_alike(path, text)
+        must_infer_alike(programs, [p for p in paths if p.stem not in ("custom", "sources")])
 
 
 def check_xla_compiles_built_modules(programs):
@@ -46,7 +53,8 @@ def check_xla_compiles_built_modules(programs):
             output_of(programs.built("hlo_modules"), "build", folder)
             for path in sorted(p for p in pathlib.Path(folder).glob("*.hlo") if p.stem != "custom"):
                 optimised = pathlib.Path(str(path) + ".optimised")
-                told = output_of(programs.built("plugin_run"), programs.plugin(*plugin), "optimized", path, "hlo", optimised)
+                told = output_of(programs.built("plugin_run"), programs.plugin(*plugin), "optimized", path, "hlo",
+                                 optimised)
                 must("%s of %s: %s" % (path.name, plugin[0], told), "error:" not in told and optimised.exists())
                 output_of(programs.built("hlo_modules"), "again", optimised)
                 text = pathlib.Path(str(optimised) + ".ours").read_text()
@@ -61,6 +69,7 @@ def check_modules_that_xla_parsed(programs):
         for path, text in zip(paths, must_survive(programs, paths).values()):
             if path.stem != "kept":
                 must_print_alike(path, text)
+        must_infer_alike(programs, [p for p in paths if p.stem not in ("consts", "kept", "misc")])
 
 
 def check_programs_of_captures_survive(programs):
@@ -96,3 +105,4 @@ def check_graphs_of_torch_xla_survive(programs):
         must("graphs: %r" % paths, len(paths) >= 14)
         for path, text in zip(paths, must_survive(programs, paths).values()):
             must_print_alike(path, text)
+        must_infer_alike(programs, paths)

@@ -173,6 +173,43 @@ static void the_writer_makes_the_known_bytes(void **state)
   xp_wire_writer_free(&inner);
 }
 
+/* The bytes of 1.5f: 0x3fc00000. */
+static void floats_are_written_as_four_bytes(void **state)
+{
+  (void)state;
+  xp_wire_writer w = {0};
+  xp_wire_put_float(&w, 24, 1.5f);
+  assert_int_equal(w.len, 6);
+  assert_memory_equal(w.data, "\xc5\x01\x00\x00\xc0\x3f", 6);
+  xp_wire_writer_free(&w);
+}
+
+/* Lengths at which the varint of a length gets longer. */
+static void nested_messages_are_moved_behind_their_length(void **state)
+{
+  (void)state;
+  static const size_t lengths[] = {0, 1, 127, 128, 16383, 16384, 2097152};
+  char *content = malloc(lengths[6]);
+  assert_non_null(content);
+  memset(content, 'x', lengths[6]);
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    xp_wire_writer w = {0};
+    xp_wire_field f;
+    size_t outer = xp_wire_open_message(&w, 1), inner = xp_wire_open_message(&w, 2);
+    xp_wire_append(&w, xp_str_from(content, lengths[i]));
+    xp_wire_close_message(&w, inner);
+    xp_wire_put_varint(&w, 3, 7);
+    xp_wire_close_message(&w, outer);
+    xp_wire_reader r = xp_wire_open(written(&w));
+    assert_true(xp_wire_next(&r, &f) && f.number == 1 && r.pos == r.end);
+    r = xp_wire_open(f.bytes);
+    assert_true(xp_wire_next(&r, &f) && f.number == 2 && xp_str_eq(f.bytes, xp_str_from(content, lengths[i])));
+    assert_true(xp_wire_next(&r, &f) && f.number == 3 && f.value == 7 && r.pos == r.end);
+    xp_wire_writer_free(&w);
+  }
+  free(content);
+}
+
 static void a_writer_grows_as_needed(void **state)
 {
   (void)state;
@@ -198,6 +235,8 @@ static void a_failed_writer_ignores_everything(void **state)
   xp_wire_put_varint(&w, 1, 1);
   xp_wire_put_double(&w, 1, 1);
   xp_wire_put_bytes(&w, 1, xp_str_c("x"));
+  xp_wire_close_message(&w, xp_wire_open_message(&w, 1));
+  xp_wire_append_varint(&w, 5);
   assert_int_equal(w.len, 0);
   xp_wire_writer_free(&w);
 }
@@ -217,6 +256,8 @@ int main(void)
       cmocka_unit_test(the_end_of_a_reader_is_told_with_its_place),
       cmocka_unit_test(an_empty_message_ends_at_once),
       cmocka_unit_test(the_writer_makes_the_known_bytes),
+      cmocka_unit_test(floats_are_written_as_four_bytes),
+      cmocka_unit_test(nested_messages_are_moved_behind_their_length),
       cmocka_unit_test(a_writer_grows_as_needed),
       cmocka_unit_test(a_failed_writer_ignores_everything),
   };
