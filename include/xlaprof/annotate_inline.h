@@ -126,28 +126,32 @@ static inline xp_scope_stack *xp_plain_scopes(void)
   return __builtin_expect(is_plain, 1) ? xp_scopes_of_thread : XP_NULL;
 }
 
-/* Other threads read the stack when a session starts: an entry is whole before depth counts it. */
+/* Pushes a scope; there is room.  Other threads read the stack when a session starts: a scope is whole before depth
+ * counts it. */
+static inline xp_trace xp_scope_push(xp_scope_stack *stack, const char *name, uint64_t flags)
+{
+  const uint32_t depth = stack->depth + 1;
+  uint32_t serial = stack->serial + 1;
+  __asm__("" : "+r"(serial)); /* else compilers make one vector of the two, which costs more than all the rest */
+  xp_open_scope *scope = &stack->open[depth];
+  const uint64_t one_more = UINT64_C(1) << 32, parent = scope[-1].numbers + one_more, tag = serial | flags;
+  stack->serial = serial;
+  scope[-1].numbers = parent;
+  __atomic_store_n(&scope->name, name, __ATOMIC_RELAXED);
+  __atomic_store_n(&scope->tag, tag, __ATOMIC_RELAXED);
+  scope->numbers = parent >> 32;
+  __atomic_store_n(&stack->depth, depth, __ATOMIC_RELEASE);
+  xp_trace trace = {stack, depth, serial};
+  return trace;
+}
+
 static inline xp_trace xp_trace_block_begin(const char *name)
 {
   xp_scope_stack *stack = xp_plain_scopes();
   if (__builtin_expect(stack == XP_NULL || stack->depth >= XP_SCOPES_OPEN_MAX, 0)) {
     return xp_trace_begin(name);
   }
-  const uint32_t depth = stack->depth + 1;
-  uint32_t serial = stack->serial + 1;
-  __asm__("" : "+r"(serial)); /* else compilers make one vector of the two, which costs more than all the rest */
-  xp_open_scope *scope = &stack->open[depth];
-  const uint64_t one_more = UINT64_C(1) << 32;
-  const uint64_t parent = scope[-1].numbers + one_more;
-  stack->serial = serial;
-  scope[-1].numbers = parent;
-  __atomic_store_n(&scope->name, name, __ATOMIC_RELAXED);
-  const uint64_t tag = serial;
-  __atomic_store_n(&scope->tag, tag, __ATOMIC_RELAXED);
-  scope->numbers = parent >> 32;
-  __atomic_store_n(&stack->depth, depth, __ATOMIC_RELEASE);
-  xp_trace trace = {stack, depth, serial};
-  return trace;
+  return xp_scope_push(stack, name, 0);
 }
 
 static inline void xp_trace_block_finish(xp_trace trace)

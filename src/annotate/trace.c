@@ -33,18 +33,7 @@ static pthread_mutex_t settings_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static inline xp_trace push(xp_tracer *self, const char *name, uint64_t flags)
 {
-  uint32_t depth = self->depth + 1;
-  xp_entry *entry = &self->stack[depth];
-  uint32_t serial = self->serial + 1;
-  uint64_t parent = entry[-1].numbers + XP_ENTRY_CHILD;
-  self->serial = serial;
-  entry[-1].numbers = parent;
-  XP_SET(entry->name, name);
-  XP_SET(entry->tag, serial | flags);
-  entry->numbers = parent / XP_ENTRY_CHILD;
-  __atomic_store_n(&self->depth, depth, __ATOMIC_RELEASE);
-  xp_trace trace = {self, depth, serial};
-  return trace;
+  return xp_scope_push((xp_scope_stack *)(void *)self, name, flags);
 }
 
 static xp_trace refuse(void)
