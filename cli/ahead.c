@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "hlo/read.h"
 #include "pjrt/client.h"
 
@@ -21,13 +22,6 @@ typedef struct {
 } answer_head;
 
 /* ---- the child */
-
-static int64_t now_ps(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000000 + (int64_t)t.tv_nsec * 1000;
-}
 
 static bool write_all(int fd, const void *bytes, size_t count)
 {
@@ -55,10 +49,10 @@ static xp_status compile(const ahead_request *request, xp_pjrt_program *optimize
   if (status != XP_OK) {
     return status;
   }
-  int64_t begin = now_ps();
+  int64_t begin_ns = xp_monotonic_ns();
   const xp_pjrt_program program = {xp_str_c(request->format), request->program};
   status = xp_pjrt_topology_compile(topology, program, &executable, err);
-  *compile_ps = now_ps() - begin;
+  *compile_ps = (xp_monotonic_ns() - begin_ns) * 1000;
   return status == XP_OK ? xp_pjrt_executable_optimized(executable, optimized, err) : status;
 }
 

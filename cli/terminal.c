@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "report/text.h"
 
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 10000 }; /* what --width takes */
@@ -112,18 +113,11 @@ typedef struct {
 
 static progress_state state;
 
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Nothing in the first second; then at most ten lines a second, each over the one before. */
 static void report_progress(void *context, const char *what, uint64_t done, uint64_t total)
 {
   progress_state *s = context;
-  int64_t now = now_ns();
+  int64_t now = xp_monotonic_ns();
   if (now - s->begin_ns < 1000000000 || now - s->last_ns < 100000000) {
     return;
   }
@@ -140,7 +134,7 @@ static void report_progress(void *context, const char *what, uint64_t done, uint
 const xp_progress *terminal_progress(void)
 {
   static xp_progress progress = {report_progress, &state};
-  state.begin_ns = now_ns();
+  state.begin_ns = xp_monotonic_ns();
   return isatty(STDERR_FILENO) ? &progress : NULL;
 }
 

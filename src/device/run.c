@@ -12,32 +12,26 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "device/execute.h"
 
-enum { NS_PER_S = 1000000000, SPIN_NS = 80000 };
+enum { SPIN_NS = 80000 };
 
 static int64_t next_run_id;
 
 /* ---------------------------------------------------------------- time */
 
-static int64_t now_ns(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 static void pause_until(int64_t ns)
 {
-  int64_t left = ns - now_ns();
+  int64_t left = ns - xp_monotonic_ns();
   if (left > SPIN_NS) {
     int64_t until = ns - SPIN_NS;
-    struct timespec wake = {.tv_sec = (time_t)(until / NS_PER_S), .tv_nsec = (long)(until % NS_PER_S)};
+    struct timespec wake = {.tv_sec = (time_t)(until / XP_NS_IN_S), .tv_nsec = (long)(until % XP_NS_IN_S)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) == EINTR) {
       /* a signal came in between */
     }
   }
-  while (now_ns() < ns) {
+  while (xp_monotonic_ns() < ns) {
     /* the rest is shorter than a sleep can be */
   }
 }
@@ -109,7 +103,7 @@ static int before_op(void *context, size_t step)
 {
   op_clock *clock = context;
   (void)step;
-  clock->start_ns = clock->slowdown > 1 ? now_ns() : 0;
+  clock->start_ns = clock->slowdown > 1 ? xp_monotonic_ns() : 0;
   clock->start = xp_clock_read();
   return 0;
 }
@@ -118,7 +112,7 @@ static void after_op(void *context, size_t step)
 {
   op_clock *clock = context;
   if (clock->slowdown > 1) {
-    pause_until(clock->start_ns + (int64_t)((double)(now_ns() - clock->start_ns) * clock->slowdown));
+    pause_until(clock->start_ns + (int64_t)((double)(xp_monotonic_ns() - clock->start_ns) * clock->slowdown));
   }
   if (__atomic_load_n(&xp_dev_tracer_is_on, __ATOMIC_RELAXED)) {
     xp_dev_tracer_op(clock->traced, step, clock->start, xp_clock_read());
@@ -203,6 +197,6 @@ void xp_dev_execution_launch(xp_dev_execution *execution)
   execution->traced.program = execution->program;
   execution->traced.ordinal = execution->device->trace_ordinal;
   execution->traced.run_id = __atomic_add_fetch(&next_run_id, 1, __ATOMIC_RELAXED);
-  execution->launched_ns = now_ns();
+  execution->launched_ns = xp_monotonic_ns();
   xp_dev_queue_add(execution->device->queue, &execution->task);
 }

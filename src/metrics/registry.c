@@ -12,6 +12,8 @@
 
 #include "metrics/registry.h"
 
+#include "base/clock.h"
+
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
@@ -257,10 +259,8 @@ void xp_metric_add_at(xp_metric_handle *metric, double value, int64_t time_ns)
 void xp_metric_add(xp_metric_handle *metric, double value)
 {
   if (metric != NULL && isfinite(value)) {
-    struct timespec now;
     pthread_mutex_lock(&metric->lock);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    add_locked(metric, value, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+    add_locked(metric, value, xp_monotonic_ns());
     pthread_mutex_unlock(&metric->lock);
   }
 }

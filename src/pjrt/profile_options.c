@@ -213,20 +213,6 @@ xp_status xp_profile_options_read(xp_str message, xp_arena *arena, xp_profile_op
 
 /* ---------------------------------------------------------------- writing */
 
-static void put_number(xp_wire_writer *w, uint32_t field, uint64_t value)
-{
-  if (value != 0) {
-    xp_wire_put_varint(w, field, value);
-  }
-}
-
-static void put_text(xp_wire_writer *w, uint32_t field, xp_str text)
-{
-  if (text.len > 0) {
-    xp_wire_put_bytes(w, field, text);
-  }
-}
-
 /* The value of a oneof is written even if it is 0 or empty: which one it is matters. */
 static void put_advanced(xp_wire_writer *w, const xp_advanced_option *option)
 {
@@ -253,17 +239,17 @@ static void put_advanced(xp_wire_writer *w, const xp_advanced_option *option)
 
 void xp_profile_options_put(xp_wire_writer *w, const xp_profile_options *options)
 {
-  put_number(w, INCLUDE_DATASET_OPS, options->include_dataset_ops);
-  put_number(w, HOST_TRACER_LEVEL, options->host_tracer_level);
-  put_number(w, DEVICE_TRACER_LEVEL, options->device_tracer_level);
-  put_number(w, PYTHON_TRACER_LEVEL, options->python_tracer_level);
-  put_number(w, VERSION, options->version);
+  xp_wire_put_number(w, INCLUDE_DATASET_OPS, options->include_dataset_ops);
+  xp_wire_put_number(w, HOST_TRACER_LEVEL, options->host_tracer_level);
+  xp_wire_put_number(w, DEVICE_TRACER_LEVEL, options->device_tracer_level);
+  xp_wire_put_number(w, PYTHON_TRACER_LEVEL, options->python_tracer_level);
+  xp_wire_put_number(w, VERSION, options->version);
   /* an enum is a signed number: one that we do not know keeps its sign */
-  put_number(w, DEVICE_TYPE, (uint64_t)(int64_t)(int32_t)options->device_type);
-  put_number(w, ENABLE_HLO_PROTO, options->enable_hlo_proto);
-  put_number(w, START_TIMESTAMP_NS, options->start_timestamp_ns);
-  put_number(w, DURATION_MS, options->duration_ms);
-  put_text(w, REPOSITORY_PATH, options->repository_path);
+  xp_wire_put_number(w, DEVICE_TYPE, (uint64_t)(int64_t)(int32_t)options->device_type);
+  xp_wire_put_number(w, ENABLE_HLO_PROTO, options->enable_hlo_proto);
+  xp_wire_put_number(w, START_TIMESTAMP_NS, options->start_timestamp_ns);
+  xp_wire_put_number(w, DURATION_MS, options->duration_ms);
+  xp_wire_put_text(w, REPOSITORY_PATH, options->repository_path);
   if (options->host_traceme_filter_mask != 0) {
     xp_wire_writer trace = {0};
     xp_wire_put_varint(&trace, TRACE_FILTER_MASK, options->host_traceme_filter_mask);
@@ -273,7 +259,7 @@ void xp_profile_options_put(xp_wire_writer *w, const xp_profile_options *options
   for (size_t i = 0; i < options->advanced_count; i++) {
     put_advanced(w, &options->advanced[i]);
   }
-  put_number(w, RAISE_ERROR_ON_START_FAILURE, options->raise_error_on_start_failure);
-  put_text(w, SESSION_ID, options->session_id);
-  put_text(w, OVERRIDE_HOSTNAME, options->override_hostname);
+  xp_wire_put_number(w, RAISE_ERROR_ON_START_FAILURE, options->raise_error_on_start_failure);
+  xp_wire_put_text(w, SESSION_ID, options->session_id);
+  xp_wire_put_text(w, OVERRIDE_HOSTNAME, options->override_hostname);
 }

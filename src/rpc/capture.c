@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "rpc/capture_request.h"
 #include "session/session.h"
 
@@ -26,13 +27,6 @@ typedef struct {
   pthread_t thread;
   bool has_thread;
 } asking;
-
-static int64_t now_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void tell(const asking *a, const char *text)
 {
@@ -66,12 +60,12 @@ static void tell_waiting(const asking *a, int64_t left_ns)
 /* False if there is no time for another round. */
 static bool wait_for_next_round(const asking *a)
 {
-  int64_t interval_ns = (int64_t)a->job->options->interval_ms * 1000000, now = now_ns();
+  int64_t interval_ns = (int64_t)a->job->options->interval_ms * 1000000, now = xp_monotonic_ns();
   if (is_cancelled(a) || now + interval_ns > a->end_ns) {
     return false;
   }
   tell_waiting(a, a->end_ns - now);
-  for (int64_t next = now + interval_ns; now < next && !is_cancelled(a); now = now_ns()) {
+  for (int64_t next = now + interval_ns; now < next && !is_cancelled(a); now = xp_monotonic_ns()) {
     struct timespec nap = {0, next - now < 50000000 ? (long)(next - now) : 50000000};
     nanosleep(&nap, NULL);
   }
@@ -244,7 +238,7 @@ static xp_status run(whole *w, const char *const *targets, size_t count, xp_capt
   if (rows == NULL) {
     return xp_fail(err, XP_ERR_MEMORY, "No memory for %zu captures", count);
   }
-  int64_t end_ns = now_ns() + (int64_t)w->job.options->timeout_ms * 1000000;
+  int64_t end_ns = xp_monotonic_ns() + (int64_t)w->job.options->timeout_ms * 1000000;
   w->job.profile_options = &w->options;
   if (count > 1) { /* together: late enough for the last request to arrive */
     uint64_t delay_ms = w->job.options->delay_ms;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "rpc/capture_reply_file.h"
 
 enum { SECOND_NS = 1000000000 };
@@ -58,9 +59,7 @@ static uint64_t start_time_ns(const xp_capture_job *job, uint32_t tries)
 
 uint64_t xp_unix_time_after_ms(uint64_t delay_ms)
 {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  uint64_t now_ns = (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+  uint64_t now_ns = (uint64_t)xp_unix_ns();
   return delay_ms > (UINT64_MAX - now_ns) / 1000000 ? UINT64_MAX : now_ns + delay_ms * 1000000;
 }
 

@@ -18,20 +18,6 @@ enum { TERMINATE_SESSION_ID = 1 };
 enum { MONITOR_DURATION_MS = 1, MONITOR_LEVEL = 2, MONITOR_TIMESTAMP = 3 };
 enum { RESPONSE_DATA = 1 };
 
-static void put_number(xp_wire_writer *w, uint32_t field, uint64_t value)
-{
-  if (value != 0) {
-    xp_wire_put_varint(w, field, value);
-  }
-}
-
-static void put_text(xp_wire_writer *w, uint32_t field, xp_str text)
-{
-  if (text.len > 0) {
-    xp_wire_put_bytes(w, field, text);
-  }
-}
-
 /* A message of which one string counts. */
 static xp_status read_text(xp_str message, uint32_t field, xp_str *text, const char *name, xp_error *err)
 {
@@ -103,18 +89,18 @@ xp_status xp_profile_request_read(xp_str message, xp_arena *arena, xp_profile_re
 
 void xp_profile_request_put(xp_wire_writer *w, const xp_profile_request *request)
 {
-  put_number(w, REQUEST_DURATION_MS, request->duration_ms);
-  put_number(w, REQUEST_MAX_EVENTS, request->max_events);
+  xp_wire_put_number(w, REQUEST_DURATION_MS, request->duration_ms);
+  xp_wire_put_number(w, REQUEST_MAX_EVENTS, request->max_events);
   if (request->has_options) {
     xp_wire_writer options = {0};
     xp_profile_options_put(&options, &request->options);
     xp_wire_put_message(w, REQUEST_OPTIONS, &options);
     xp_wire_writer_free(&options);
   }
-  put_text(w, REQUEST_REPOSITORY_ROOT, request->repository_root);
-  put_text(w, REQUEST_SESSION_ID, request->session_id);
-  put_text(w, REQUEST_HOST_NAME, request->host_name);
-  put_number(w, REQUEST_EMIT_XSPACE, request->emit_xspace);
+  xp_wire_put_text(w, REQUEST_REPOSITORY_ROOT, request->repository_root);
+  xp_wire_put_text(w, REQUEST_SESSION_ID, request->session_id);
+  xp_wire_put_text(w, REQUEST_HOST_NAME, request->host_name);
+  xp_wire_put_number(w, REQUEST_EMIT_XSPACE, request->emit_xspace);
 }
 
 /* ---------------------------------------------------------------- Terminate, Monitor, and messages without fields */
@@ -126,7 +112,7 @@ xp_status xp_terminate_request_read(xp_str message, xp_str *session_id, xp_error
 
 void xp_terminate_request_put(xp_wire_writer *w, xp_str session_id)
 {
-  put_text(w, TERMINATE_SESSION_ID, session_id);
+  xp_wire_put_text(w, TERMINATE_SESSION_ID, session_id);
 }
 
 xp_status xp_monitor_request_read(xp_str message, xp_monitor_request *request, xp_error *err)
@@ -150,9 +136,9 @@ xp_status xp_monitor_request_read(xp_str message, xp_monitor_request *request, x
 
 void xp_monitor_request_put(xp_wire_writer *w, const xp_monitor_request *request)
 {
-  put_number(w, MONITOR_DURATION_MS, request->duration_ms);
-  put_number(w, MONITOR_LEVEL, (uint64_t)(int64_t)request->level);
-  put_number(w, MONITOR_TIMESTAMP, request->timestamp);
+  xp_wire_put_number(w, MONITOR_DURATION_MS, request->duration_ms);
+  xp_wire_put_number(w, MONITOR_LEVEL, (uint64_t)(int64_t)request->level);
+  xp_wire_put_number(w, MONITOR_TIMESTAMP, request->timestamp);
 }
 
 xp_status xp_monitor_response_read(xp_str message, xp_str *data, xp_error *err)
@@ -162,7 +148,7 @@ xp_status xp_monitor_response_read(xp_str message, xp_str *data, xp_error *err)
 
 void xp_monitor_response_put(xp_wire_writer *w, xp_str data)
 {
-  put_text(w, RESPONSE_DATA, data);
+  xp_wire_put_text(w, RESPONSE_DATA, data);
 }
 
 xp_status xp_empty_message_read(xp_str message, const char *name, xp_error *err)

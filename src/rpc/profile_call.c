@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "rpc/profile_answer.h"
 #include "rpc/profiler_server.h"
 
@@ -106,19 +107,12 @@ static bool is_being_freed(const xp_server *server)
   return false;
 }
 
-static int64_t now_ns(clockid_t clock)
-{
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Waits until a time of the monotonic clock.  False if the client went away meanwhile. */
 static bool wait_until(xp_profile_call *c, int64_t end_ns)
 {
   struct timespec end = {.tv_sec = end_ns / 1000000000, .tv_nsec = end_ns % 1000000000};
   pthread_mutex_lock(&c->lock);
-  while (!c->is_cancelled && !c->is_terminated && now_ns(CLOCK_MONOTONIC) < end_ns) {
+  while (!c->is_cancelled && !c->is_terminated && xp_monotonic_ns() < end_ns) {
     pthread_cond_timedwait(&c->woken, &c->lock, &end);
   }
   bool is_wanted = !c->is_cancelled;
@@ -130,7 +124,7 @@ static bool wait_until(xp_profile_call *c, int64_t end_ns)
 static int64_t after_ms(uint64_t ms)
 {
   const uint64_t year_ms = (uint64_t)366 * 24 * 3600 * 1000;
-  return now_ns(CLOCK_MONOTONIC) + (int64_t)((ms < year_ms ? ms : year_ms) * 1000000);
+  return xp_monotonic_ns() + (int64_t)((ms < year_ms ? ms : year_ms) * 1000000);
 }
 
 /* ---- one call */
@@ -176,7 +170,7 @@ static xp_status claim_later(xp_profile_call *c, xp_error *err)
 static bool wait_for_start(xp_profile_call *c)
 {
   uint64_t start_ns = c->request.options.start_timestamp_ns;
-  int64_t left_ns = start_ns > INT64_MAX ? 0 : (int64_t)start_ns - now_ns(CLOCK_REALTIME);
+  int64_t left_ns = start_ns > INT64_MAX ? 0 : (int64_t)start_ns - xp_unix_ns();
   return left_ns <= 0 || wait_until(c, after_ms((uint64_t)left_ns / 1000000));
 }
 

@@ -89,26 +89,19 @@ static void put_event(xp_wire_writer *to, const xp_event_row *row, int64_t base_
   xp_wire_put_message(to, 4, scratch);
 }
 
-static void put_number(xp_wire_writer *to, uint32_t field, int64_t value)
-{
-  if (value != 0) {
-    xp_wire_put_varint(to, field, (uint64_t)value);
-  }
-}
-
 void xp_merged_line_write(xp_merged_lines *l, xp_merged_line *line, xp_rope *plane)
 {
   l->failed |= !xp_event_rows_sort(&line->events, l->arena);
   xp_wire_writer message = {0}, scratch = {0};
   int64_t base_ns = line->base_ns == INT64_MAX ? 0 : line->base_ns;
-  put_number(&message, 1, line->id);
+  xp_wire_put_number(&message, 1, (uint64_t)line->id);
   xp_wire_put_bytes(&message, 2, line->name);
-  put_number(&message, 3, base_ns);
+  xp_wire_put_number(&message, 3, (uint64_t)base_ns);
   for (size_t i = 0; i < line->events.count && !l->failed; i++) {
     put_event(&message, &line->events.rows[i], base_ns * 1000, &scratch);
   }
-  put_number(&message, 9, line->dur_ps);
-  put_number(&message, 10, line->display_id);
+  xp_wire_put_number(&message, 9, (uint64_t)line->dur_ps);
+  xp_wire_put_number(&message, 10, (uint64_t)line->display_id);
   xp_wire_put_bytes(&message, 11, line->display_name);
   xp_wire_writer_free(&scratch);
   xp_rope body;

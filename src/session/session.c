@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "session/plugins.h"
 
 struct xp_session {
@@ -23,7 +24,8 @@ static struct {
   xp_session *current;
   xp_session *of_parent; /* in a child: who forked in the middle of it does not lose it from sight */
   char holder[128];
-  struct timespec since_wall, since; /* CLOCK_REALTIME for people, CLOCK_MONOTONIC for counting */
+  time_t since_wall; /* for people */
+  int64_t since_ns;  /* of the monotonic clock, for counting */
   uint64_t expected_ns;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
@@ -54,28 +56,14 @@ static void watch_forks(void)
 
 /* ---- who holds it */
 
-static int64_t ns_of(const struct timespec *t)
-{
-  return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
-}
-
-static int64_t wall_clock_ns(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return ns_of(&now);
-}
-
 /* The lock is held. */
 static void describe_holder(char *text, size_t room)
 {
-  struct timespec now;
   struct tm local;
   char clock[16] = "";
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  localtime_r(&state.since_wall.tv_sec, &local);
+  localtime_r(&state.since_wall, &local);
   strftime(clock, sizeof clock, "%H:%M:%S", &local);
-  int64_t left_ns = (int64_t)state.expected_ns - (ns_of(&now) - ns_of(&state.since));
+  int64_t left_ns = (int64_t)state.expected_ns - (xp_monotonic_ns() - state.since_ns);
   if (state.expected_ns == 0) {
     snprintf(text, room, "Held by %s since %s", state.holder, clock);
   } else if (left_ns <= 0) {
@@ -114,8 +102,8 @@ static xp_status claim(xp_session *session, const char *holder, uint64_t expecte
   state.current = session;
   snprintf(state.holder, sizeof state.holder, "%s", holder);
   state.expected_ns = expected_ns;
-  clock_gettime(CLOCK_REALTIME, &state.since_wall);
-  clock_gettime(CLOCK_MONOTONIC, &state.since);
+  state.since_wall = time(NULL);
+  state.since_ns = xp_monotonic_ns();
   return XP_OK;
 }
 
@@ -181,7 +169,7 @@ xp_status xp_session_begin(xp_session *s, const xp_profile_options *options, con
     return xp_fail(err, XP_ERR_MEMORY, "No memory for a profiling session");
   }
   xp_programs_keep_dropped();
-  s->profile->start_unix_ns = wall_clock_ns();
+  s->profile->start_unix_ns = xp_unix_ns();
   xp_plugins_start(s->profile, keep_options(s->profile, options));
   if (options->raise_error_on_start_failure && s->profile->error_count > 0) {
     return xp_fail(err, XP_ERR_PEER, "%.*s", XP_STR_ARG(s->profile->errors[0]));
@@ -197,7 +185,7 @@ static void stop_all(xp_session *s)
     xp_profile_add_error(s->profile, err.text);
   }
   s->is_recording = false;
-  s->profile->stop_unix_ns = wall_clock_ns();
+  s->profile->stop_unix_ns = xp_unix_ns();
   xp_plugins_collect(s->profile);
   if (!xp_programs_take(&s->profile->programs)) {
     xp_profile_add_error(s->profile, "No memory for the HLO protos of the programs");

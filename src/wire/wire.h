@@ -73,6 +73,10 @@ void xp_wire_put_float(xp_wire_writer *w, uint32_t field, float value);
 void xp_wire_put_double(xp_wire_writer *w, uint32_t field, double value);
 void xp_wire_put_bytes(xp_wire_writer *w, uint32_t field, xp_str bytes);
 
+/* As proto3 writes a field outside of a oneof: left out if it is 0, or empty. */
+void xp_wire_put_number(xp_wire_writer *w, uint32_t field, uint64_t value);
+void xp_wire_put_text(xp_wire_writer *w, uint32_t field, xp_str text);
+
 /* Key and length of a field of bytes that follow from elsewhere. */
 void xp_wire_put_head(xp_wire_writer *w, uint32_t field, uint64_t bytes);
 

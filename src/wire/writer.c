@@ -103,6 +103,20 @@ void xp_wire_put_bytes(xp_wire_writer *w, uint32_t field, xp_str bytes)
   }
 }
 
+void xp_wire_put_number(xp_wire_writer *w, uint32_t field, uint64_t value)
+{
+  if (value != 0) {
+    xp_wire_put_varint(w, field, value);
+  }
+}
+
+void xp_wire_put_text(xp_wire_writer *w, uint32_t field, xp_str text)
+{
+  if (text.len > 0) {
+    xp_wire_put_bytes(w, field, text);
+  }
+}
+
 void xp_wire_put_message(xp_wire_writer *w, uint32_t field, const xp_wire_writer *message)
 {
   if (message->failed) {

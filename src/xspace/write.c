@@ -126,28 +126,13 @@ static void close_line(xp_plane_writer *plane)
   }
 }
 
-/* Proto3 leaves numbers and texts out that are zero or empty. */
-static void put_number(xp_wire_writer *w, uint32_t field, int64_t value)
-{
-  if (value != 0) {
-    xp_wire_put_varint(w, field, (uint64_t)value);
-  }
-}
-
-static void put_text(xp_wire_writer *w, uint32_t field, xp_str value)
-{
-  if (value.len > 0) {
-    xp_wire_put_bytes(w, field, value);
-  }
-}
-
 void xp_plane_writer_line(xp_plane_writer *plane, int64_t id, xp_str name, int64_t timestamp_ns)
 {
   close_line(plane);
   plane->in_line = true;
-  put_number(&plane->line, 1, id);
-  put_text(&plane->line, 2, name);
-  put_number(&plane->line, 3, timestamp_ns);
+  xp_wire_put_number(&plane->line, 1, (uint64_t)id);
+  xp_wire_put_text(&plane->line, 2, name);
+  xp_wire_put_number(&plane->line, 3, (uint64_t)timestamp_ns);
 }
 
 void xp_plane_writer_add(xp_plane_writer *plane, int64_t event_id, int64_t offset_ps, int64_t dur_ps)
@@ -157,9 +142,9 @@ void xp_plane_writer_add(xp_plane_writer *plane, int64_t event_id, int64_t offse
     xp_plane_writer_line(plane, 0, xp_str_from(NULL, 0), 0);
   }
   plane->in_event = true;
-  put_number(&plane->event, 1, event_id);
+  xp_wire_put_number(&plane->event, 1, (uint64_t)event_id);
   xp_wire_put_varint(&plane->event, 2, (uint64_t)offset_ps); /* a oneof: written even when 0 */
-  put_number(&plane->event, 3, dur_ps);
+  xp_wire_put_number(&plane->event, 3, (uint64_t)dur_ps);
 }
 
 /* ---- stats */
@@ -276,8 +261,8 @@ static void put_entry(xp_wire_writer *to, uint32_t field, size_t number, xp_str 
 {
   xp_wire_writer body = {0}, entry = {0};
   xp_wire_put_varint(&body, 1, number);
-  put_text(&body, 2, name);
-  put_text(&body, 4, display);
+  xp_wire_put_text(&body, 2, name);
+  xp_wire_put_text(&body, 4, display);
   if (stats != NULL) {
     xp_wire_put_raw(&body, stats);
   }
@@ -305,8 +290,8 @@ bool xp_plane_writer_finish(xp_plane_writer *plane, xp_wire_writer *space)
 {
   close_line(plane);
   xp_wire_writer message = {0};
-  put_number(&message, 1, plane->id);
-  put_text(&message, 2, plane->name);
+  xp_wire_put_number(&message, 1, (uint64_t)plane->id);
+  xp_wire_put_text(&message, 2, plane->name);
   xp_wire_put_raw(&message, &plane->lines);
   bool is_good = xp_plane_writer_tables(plane, &message) && !plane->line.failed && !plane->event.failed;
   if (is_good) {
