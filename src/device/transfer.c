@@ -29,9 +29,9 @@ static void copy_now(xp_abi_error *error, void *context)
     xp_dev_copy(&job->shape, job->target, &job->strides, bytes + job->offset, &dense);
   }
   xp_dev_content_read_end(job->source);
-  xp_dev_event_set(job->done, error);
-  xp_dev_content_unref(job->source);
+  xp_dev_content_unref(job->source); /* before the event: who hears of the end finds the memory given back */
   xp_dev_block_unref(job->block);
+  xp_dev_event_set(job->done, error);
   xp_dev_event_unref(job->done);
   free(job);
 }
