@@ -22,7 +22,7 @@ static const char *fate(const xp_program_scope *row)
   if (xp_program_scope_is_lost(row)) {
     return "lost";
   }
-  return row->compiled == 0 && row->fused > 0 ? "only inside of fusions" : "";
+  return row->compiled == 0 && row->fused > 0 ? "in fusions only" : "";
 }
 
 /* ---- text and CSV */
