@@ -102,8 +102,15 @@ XP_API void xp_trace_add(xp_trace trace, xp_arg arg);
  * Writes at most room bytes, NUL-terminated, and returns the length that the whole text has. */
 XP_API size_t xp_scope_current(char *text, size_t room);
 
+/* The same without the numbers: "train/forward". */
+XP_API size_t xp_scope_names(char *text, size_t room);
+
 /* Number of scopes that are open on the calling thread. */
 XP_API size_t xp_scope_depth(void);
+
+/* True if a step is open on the calling thread: the number of the innermost one, and a serial that tells it from other
+ * steps of the thread.  It is open until its barrier has returned. */
+XP_API bool xp_step_current(int64_t *number, uint32_t *serial);
 
 /* Starts numbering anew where no scope is open on the calling thread; XP_ERR_USAGE if one is, with the text of
  * torch_xla: "Expecting scope to be empty but it is train.1/forward.2". */

@@ -75,6 +75,18 @@ static inline size_t xp_off_scope_current(char *text, size_t room)
   return 0;
 }
 
+static inline size_t xp_off_scope_names(char *text, size_t room)
+{
+  return xp_off_scope_current(text, room);
+}
+
+static inline bool xp_off_step_current(int64_t *number, uint32_t *serial)
+{
+  (void)number;
+  (void)serial;
+  return false;
+}
+
 static inline size_t xp_off_scope_depth(void)
 {
   return 0;
@@ -180,6 +192,8 @@ static inline void xp_trace_block_finish(xp_trace trace)
 #define xp_trace_end_block  xp_off_trace_end_block
 #define xp_trace_add        xp_off_trace_add
 #define xp_scope_current    xp_off_scope_current
+#define xp_scope_names      xp_off_scope_names
+#define xp_step_current     xp_off_step_current
 #define xp_scope_depth      xp_off_scope_depth
 #define xp_scope_reset      xp_off_scope_reset
 #define xp_set_scope_hook   xp_off_set_scope_hook

@@ -34,19 +34,21 @@ static void append(cut_text *to, xp_str part)
   to->len += part.len;
 }
 
-size_t xp_scope_current(char *text, size_t room)
+static size_t write_scope(char *text, size_t room, bool is_numbered)
 {
   const xp_tracer *self = xp_tracer_here();
   cut_text scope = {text, room > 0 ? room - 1 : 0, 0};
   for (uint32_t i = 1; self != NULL && i <= self->depth; i++) {
     const xp_entry *entry = &self->stack[i];
     if (has_scope(entry)) {
-      char number[16];
-      int digits = snprintf(number, sizeof number, ".%u", (uint32_t)entry->numbers);
       if (scope.len > 0) {
         append(&scope, xp_str_c("/"));
       }
       append(&scope, xp_entry_text(entry));
+    }
+    if (has_scope(entry) && is_numbered) {
+      char number[16];
+      int digits = snprintf(number, sizeof number, ".%u", (uint32_t)entry->numbers);
       append(&scope, xp_str_from(number, (size_t)digits));
     }
   }
@@ -54,6 +56,30 @@ size_t xp_scope_current(char *text, size_t room)
     text[scope.len < room ? scope.len : room - 1] = '\0';
   }
   return scope.len;
+}
+
+size_t xp_scope_current(char *text, size_t room)
+{
+  return write_scope(text, room, true);
+}
+
+size_t xp_scope_names(char *text, size_t room)
+{
+  return write_scope(text, room, false);
+}
+
+bool xp_step_current(int64_t *number, uint32_t *serial)
+{
+  const xp_tracer *self = xp_tracer_here();
+  for (uint32_t i = self != NULL ? self->depth : 0; i > 0; i--) {
+    const xp_entry *entry = &self->stack[i];
+    if (entry->tag & XP_ENTRY_STEP) {
+      *number = entry->step_number;
+      *serial = (uint32_t)entry->tag;
+      return true;
+    }
+  }
+  return false;
 }
 
 size_t xp_scope_depth(void)

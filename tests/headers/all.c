@@ -39,5 +39,8 @@ int work(int value)
   xp_instant(1, "h", &arg, 1);
   xp_record(1, "i", xp_clock_ticks(), xp_clock_ticks(), &arg, 1);
   value += xp_scope_reset(&err) != XP_OK || xp_is_recording(1) || xp_misuse_count() > 0;
+  int64_t number;
+  uint32_t serial;
+  value += xp_step_current(&number, &serial) + (int)xp_scope_names(scope, sizeof scope);
   return value + (int)xp_scope_current(scope, sizeof scope) + (int)xp_scope_depth();
 }

@@ -53,6 +53,52 @@ static void siblings_of_one_name_have_numbers_of_their_own(void **state)
   }
 }
 
+static void names_are_the_scope_without_its_numbers(void **state)
+{
+  (void)state;
+  char text[64];
+  assert_int_equal(xp_scope_names(text, sizeof text), 0);
+  XP_TRACE("a") {
+    XP_TRACE("v1.2/x") {
+      assert_int_equal(xp_scope_names(text, sizeof text), strlen("a/v1.2/x"));
+      assert_string_equal(text, "a/v1.2/x");
+      assert_int_equal(xp_scope_names(text, 4), strlen("a/v1.2/x"));
+      assert_string_equal(text, "a/v");
+    }
+  }
+}
+
+static xp_status on_barrier_that_asks_for_the_step(void *context, xp_error *err)
+{
+  (void)err;
+  uint32_t serial;
+  return xp_step_current(context, &serial) ? XP_OK : XP_ERR_IDLE;
+}
+
+static void the_innermost_open_step_is_known_until_its_barrier_returned(void **state)
+{
+  (void)state;
+  int64_t number = -1, in_barrier = -1;
+  uint32_t outer, inner;
+  assert_false(xp_step_current(&number, &outer));
+  xp_set_step_barrier(&(xp_step_barrier){on_barrier_that_asks_for_the_step, &in_barrier});
+  xp_trace step = xp_step_begin("epoch", 7);
+  XP_TRACE("a") {
+    assert_true(xp_step_current(&number, &outer));
+    assert_int_equal(number, 7);
+    XP_STEP("train", 8) {
+      assert_true(xp_step_current(&number, &inner));
+      assert_int_equal(number, 8);
+      assert_int_not_equal(inner, outer);
+    }
+    assert_int_equal(in_barrier, 8);
+  }
+  assert_int_equal(xp_trace_end(step, NULL), XP_OK);
+  assert_int_equal(in_barrier, 7);
+  assert_false(xp_step_current(&number, &inner));
+  xp_set_step_barrier(NULL);
+}
+
 static void numbers_are_the_same_while_a_session_records(void **state)
 {
   (void)state;
@@ -433,6 +479,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(numbers_count_all_scopes_of_a_parent, reset_scopes),
       cmocka_unit_test_setup(siblings_of_one_name_have_numbers_of_their_own, reset_scopes),
+      cmocka_unit_test_setup(names_are_the_scope_without_its_numbers, reset_scopes),
+      cmocka_unit_test_setup(the_innermost_open_step_is_known_until_its_barrier_returned, reset_scopes),
       cmocka_unit_test_setup(numbers_are_the_same_while_a_session_records, reset_scopes),
       cmocka_unit_test_setup(each_thread_has_its_own_scopes, reset_scopes),
       cmocka_unit_test_setup(text_is_cut_where_its_room_ends, reset_scopes),
