@@ -1,0 +1,380 @@
+/* Recording, and the backward pass.
+ *
+ * The pass collects the grad nodes that are reached and goes through them from the latest to the earliest: every user
+ * of a value is later than what made it.  Nodes that it builds stand under the scope of the operation whose gradient
+ * they belong to (lazy/scope.h).
+ */
+#include "lazy/autograd.h"
+
+#include <stdlib.h>
+
+#include "lazy/op_elements.h"
+#include "lazy/op_sums.h"
+#include "lazy/op_views.h"
+
+static uint64_t last_sequence;
+
+/* ---------------------------------------------------------------- recording */
+
+static xl_grad_node *grad_node_create(const xl_result *result, size_t count)
+{
+  xl_grad_node *node = calloc(1, sizeof *node + count * sizeof(xl_grad_input) + result->attr_bytes);
+  if (node != NULL) {
+    node->refs = 1;
+    node->op = result->op;
+    node->sequence = ++last_sequence;
+    node->scope = xl_rt.scope;
+    node->place = xl_rt.place;
+    node->type = result->type;
+    node->shape = result->shape;
+    node->input_count = count;
+    node->attr_bytes = result->attr_bytes;
+    node->inputs = (xl_grad_input *)(void *)(node + 1);
+    node->attrs = (int64_t *)(void *)(node->inputs + count);
+    if (result->attr_bytes > 0) {
+      memcpy(node->attrs, result->attrs, result->attr_bytes);
+    }
+  }
+  return node;
+}
+
+static void keep_input(xl_grad_input *input, xl_var *var, bool is_saved)
+{
+  input->type = var->type;
+  input->shape = var->shape;
+  if (var->history != NULL) {
+    input->source = var->history;
+    input->source->refs++;
+  } else if (var->wants_grad) {
+    input->leaf = xl_var_hold(var);
+  }
+  if (is_saved) {
+    input->saved = xl_var_hold(var);
+    input->generation = var->storage->generation;
+  }
+}
+
+bool xl_record(xl_var *output, const xl_result *result, xl_var *const *inputs, size_t count)
+{
+  const xl_op_fact *fact = &xl_op_facts[result->op];
+  bool is_wanted = false;
+  for (size_t i = 0; i < count; i++) {
+    is_wanted = is_wanted || xl_has_gradient(inputs[i]);
+  }
+  if (!is_wanted || xl_rt.thread->grad_is_off || fact->gradient == NULL || !xl_is_float(result->type)) {
+    return true;
+  }
+  xl_grad_node *node = grad_node_create(result, count);
+  if (node == NULL) {
+    xl_refuse(XP_ERR_MEMORY, "there is no memory for what the gradient needs");
+    return false;
+  }
+  for (size_t i = 0; i < count; i++) {
+    keep_input(&node->inputs[i], inputs[i], fact->saves >> (i < 3 ? i : 3) & 1);
+  }
+  if (fact->saves & XL_SAVE_OUTPUT) {
+    node->output = xl_var_alias(output);
+    node->output_generation = output->storage->generation;
+  }
+  output->history = node;
+  return node->output != NULL || !(fact->saves & XL_SAVE_OUTPUT) ||
+         xl_refuse(XP_ERR_MEMORY, "there is no memory for what the gradient needs") != NULL;
+}
+
+/* Frees what a node kept; its edges stay. */
+static void forget_saved(xl_grad_node *node)
+{
+  for (size_t i = 0; i < node->input_count; i++) {
+    xl_var *saved = node->inputs[i].saved;
+    node->inputs[i].saved = NULL;
+    xl_var_drop(saved);
+  }
+  xl_var *output = node->output;
+  node->output = NULL;
+  xl_var_drop(output);
+}
+
+/* Dropping a tensor may drop its history, so this is entered again from below: inner calls only put nodes on the list.
+ */
+void xl_grad_node_drop(xl_grad_node *node)
+{
+  static xl_grad_node *waiting;
+  static bool is_draining;
+  if (node == NULL || --node->refs > 0) {
+    return;
+  }
+  node->next = waiting;
+  waiting = node;
+  if (is_draining) {
+    return;
+  }
+  is_draining = true;
+  while (waiting != NULL) {
+    xl_grad_node *next = waiting;
+    waiting = next->next;
+    forget_saved(next);
+    for (size_t i = 0; i < next->input_count; i++) {
+      xl_var_drop(next->inputs[i].leaf);
+      xl_grad_node_drop(next->inputs[i].source);
+    }
+    free(next);
+  }
+  is_draining = false;
+}
+
+/* ---------------------------------------------------------------- the backward pass */
+
+typedef struct {
+  xl_grad_node **nodes;
+  size_t count, capacity;
+  bool keeps_graph;
+  const xl_scope *here; /* the scope in which backward was called */
+} pass;
+
+static bool collect(pass *p, xl_grad_node *node)
+{
+  if (node == NULL || node->is_collected) {
+    return true;
+  }
+  if (p->count == p->capacity) {
+    const size_t capacity = p->capacity > 0 ? 2 * p->capacity : 256;
+    xl_grad_node **grown = realloc(p->nodes, capacity * sizeof *grown);
+    if (grown == NULL) {
+      xl_refuse(XP_ERR_MEMORY, "there is no memory for the backward pass");
+      return false;
+    }
+    p->nodes = grown;
+    p->capacity = capacity;
+  }
+  node->is_collected = true;
+  node->refs++;
+  p->nodes[p->count++] = node;
+  return true;
+}
+
+/* The list grows while it is gone through. */
+static bool collect_all(pass *p, xl_grad_node *root)
+{
+  bool is_fine = collect(p, root);
+  for (size_t i = 0; i < p->count && is_fine; i++) {
+    for (size_t k = 0; k < p->nodes[i]->input_count && is_fine; k++) {
+      is_fine = collect(p, p->nodes[i]->inputs[k].source);
+    }
+  }
+  return is_fine;
+}
+
+static int latest_first(const void *a, const void *b)
+{
+  const xl_grad_node *const *x = a, *const *y = b;
+  return (*x)->sequence < (*y)->sequence ? 1 : -1;
+}
+
+static void end_pass(pass *p)
+{
+  for (size_t i = 0; i < p->count; i++) {
+    p->nodes[i]->is_collected = false;
+    p->nodes[i]->gradient = NULL;
+    xl_grad_node_drop(p->nodes[i]);
+  }
+  free(p->nodes);
+}
+
+/* A tensor of its own with the value of x: costs nothing, since values do not change. */
+static xl_var *own_copy(xl_var *x)
+{
+  xl_node *value = xl_var_value(x);
+  return value != NULL ? xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
+}
+
+static bool add_to_leaf(xl_var *leaf, xl_var *gradient)
+{
+  if (leaf->grad != NULL) {
+    return xl_update(leaf->grad, xl_op_binary(XL_OP_ADD, leaf->grad, gradient)) != NULL;
+  }
+  xl_var *copy = own_copy(gradient);
+  if (copy != NULL) {
+    leaf->grad = xl_var_hold(copy);
+  }
+  return copy != NULL;
+}
+
+static bool hand_on(const xl_grad_input *input, xl_var *gradient)
+{
+  gradient = xl_sum_to(gradient, &input->shape);
+  gradient = xl_op_cast(gradient, input->type);
+  if (gradient == NULL) {
+    return false;
+  }
+  if (input->leaf != NULL) {
+    return add_to_leaf(input->leaf, gradient);
+  }
+  xl_var **sum = &input->source->gradient;
+  *sum = *sum == NULL ? gradient : xl_op_binary(XL_OP_ADD, *sum, gradient);
+  return *sum != NULL;
+}
+
+static bool was_changed(const xl_var *saved, uint32_t generation, const xl_grad_node *node)
+{
+  if (saved == NULL || saved->storage->generation == generation) {
+    return false;
+  }
+  xl_refuse(XP_ERR_USAGE, "a tensor that the gradient of %s needs was updated in place since then",
+            xl_op_facts[node->op].text);
+  return true;
+}
+
+static bool check_saved(const xl_grad_node *node)
+{
+  if (node->is_spent) {
+    xl_refuse(XP_ERR_USAGE,
+              "this is the second backward pass through %s, and the first one freed what it needs; call "
+              "xl_backward_from with keep_graph the first time",
+              xl_op_facts[node->op].text);
+    return false;
+  }
+  for (size_t i = 0; i < node->input_count; i++) {
+    if (was_changed(node->inputs[i].saved, node->inputs[i].generation, node)) {
+      return false;
+    }
+  }
+  return !was_changed(node->output, node->output_generation, node);
+}
+
+/* One node of the pass. */
+static bool go_back(const pass *p, xl_grad_node *node)
+{
+  if (node->gradient == NULL) {
+    return true; /* only results that nothing depends on led here */
+  }
+  xl_rt.scope = xl_rt.names_are_open ? xl_scope_join(p->here, node->scope) : NULL;
+  xl_rt.place = node->place;
+  xl_var **results = check_saved(node) ? calloc(node->input_count + 1, sizeof *results) : NULL;
+  if (results == NULL) {
+    return xl_refuse(XP_ERR_MEMORY, "there is no memory for the backward pass") != NULL;
+  }
+  xl_gradient to = {.node = node, .grad = node->gradient, .out = node->output, .attrs = node->attrs, .result = results};
+  for (size_t i = 0; i < node->input_count && i < 3; i++) {
+    to.in[i] = node->inputs[i].saved;
+  }
+  xl_op_facts[node->op].gradient(&to);
+  bool is_fine = true;
+  for (size_t i = 0; i < node->input_count && is_fine; i++) {
+    if (xl_gradient_wanted(&to, i)) {
+      is_fine = results[i] != NULL && hand_on(&node->inputs[i], results[i]);
+    }
+  }
+  free(results);
+  if (is_fine && !p->keeps_graph) {
+    node->is_spent = true;
+    forget_saved(node);
+  }
+  return is_fine;
+}
+
+static void run_pass(xl_var *tensor, xl_var *gradient, bool keeps_graph)
+{
+  pass p = {.keeps_graph = keeps_graph, .here = xl_rt.scope};
+  const xl_location *place = xl_rt.place;
+  const bool was_off = xl_rt.thread->grad_is_off;
+  xl_rt.thread->grad_is_off = true;
+  if (collect_all(&p, tensor->history)) {
+    qsort(p.nodes, p.count, sizeof *p.nodes, latest_first);
+    tensor->history->gradient = gradient;
+    for (size_t i = 0; i < p.count && go_back(&p, p.nodes[i]); i++) {
+    }
+  }
+  xl_rt.thread->grad_is_off = was_off;
+  xl_rt.place = place;
+  xl_rt.scope = p.here;
+  end_pass(&p);
+}
+
+static void backward(xl_var *tensor, xl_var *gradient, bool keeps_graph)
+{
+  char a[XL_SHAPE_TEXT], b[XL_SHAPE_TEXT];
+  if (tensor == NULL || gradient == NULL) {
+    return;
+  }
+  if (!xl_shape_equal(&tensor->shape, &gradient->shape)) {
+    xl_refuse(XP_ERR_USAGE, "the gradient %s has another shape than the tensor %s",
+              xl_shape_text(a, gradient->type, &gradient->shape), xl_shape_text(b, tensor->type, &tensor->shape));
+  } else if (tensor->wants_grad) {
+    add_to_leaf(tensor, gradient);
+  } else if (tensor->history == NULL) {
+    xl_refuse(XP_ERR_USAGE, "the tensor depends on nothing that wants a gradient (xl_requires_grad)");
+  } else {
+    run_pass(tensor, gradient, keeps_graph);
+  }
+}
+
+/* ---------------------------------------------------------------- public */
+
+void xl_backward_at(const xl_location *at, xl_tensor loss)
+{
+  static xl_entry entry = {"backward", NULL};
+  xl_begin(&entry, at);
+  xl_var *var = xl_arg(loss);
+  char shape[XL_SHAPE_TEXT];
+  if (var != NULL && xl_shape_elements(&var->shape) != 1) {
+    xl_refuse(XP_ERR_USAGE, "the tensor %s is no single value; xl_backward_from takes the gradient of others",
+              xl_shape_text(shape, var->type, &var->shape));
+  } else if (var != NULL) {
+    backward(var, xl_filled(var->type, &var->shape, 1), false);
+  }
+  xl_end_with_nothing();
+}
+
+void xl_backward_from_at(const xl_location *at, xl_tensor tensor, xl_tensor gradient, bool keep_graph)
+{
+  static xl_entry entry = {"backward_from", NULL};
+  xl_begin(&entry, at);
+  xl_var *var = xl_arg(tensor);
+  backward(var, var != NULL ? xl_arg(gradient) : NULL, keep_graph);
+  xl_end_with_nothing();
+}
+
+void xl_requires_grad(xl_tensor tensor, bool is_wanted)
+{
+  static xl_entry entry = {"requires_grad", NULL};
+  xl_begin(&entry, NULL);
+  xl_var *var = xl_arg(tensor);
+  if (var != NULL && is_wanted && !xl_is_float(var->type)) {
+    xl_refuse(XP_ERR_USAGE, "only types with fractions have gradients, this one is %s", xl_type_name(var->type));
+  } else if (var != NULL && var->history != NULL) {
+    xl_refuse(XP_ERR_USAGE,
+              "the tensor was computed from others that want gradients, so it is no leaf; detach it first");
+  } else if (var != NULL) {
+    var->wants_grad = is_wanted;
+  }
+  xl_end_with_nothing();
+}
+
+xl_tensor xl_grad(xl_tensor leaf)
+{
+  static xl_entry entry = {"grad", NULL};
+  xl_begin(&entry, NULL);
+  xl_var *var = xl_arg(leaf);
+  return xl_end(var != NULL ? var->grad : NULL);
+}
+
+void xl_zero_grad(xl_tensor leaf)
+{
+  static xl_entry entry = {"zero_grad", NULL};
+  xl_begin(&entry, NULL);
+  xl_var *var = xl_arg(leaf);
+  if (var != NULL) {
+    xl_var *grad = var->grad;
+    var->grad = NULL;
+    xl_var_drop(grad);
+  }
+  xl_end_with_nothing();
+}
+
+bool xl_set_grad_mode(bool is_on)
+{
+  xl_thread *thread = xl_thread_here();
+  const bool was_on = !thread->grad_is_off;
+  thread->grad_is_off = !is_on;
+  return was_on;
+}

@@ -1,0 +1,19 @@
+/* Barriers: of a step, of some tensors, and of one whose value is asked for. */
+#ifndef XL_BARRIER_H
+#define XL_BARRIER_H
+
+#include "lazy/run.h"
+#include "lazy/runtime.h"
+
+/* The barrier of a step on the device in use.  Under the lock; waits for nothing. */
+xp_status xl_barrier_step(const char *cause, const xl_location *place, xp_error *err);
+
+/* Launches the computation of some tensors of one device, if they are not arrays yet.  Under the lock. */
+xp_status xl_barrier_tensors(xl_var *const *tensors, size_t count, const char *cause, const xl_location *place,
+                             xp_error *err);
+
+/* The array of a tensor, computed if it has to be, with a reference; its contents may come later.  NULL with an error.
+ * Under the lock. */
+xl_data *xl_barrier_value(xl_var *tensor, const char *cause, const xl_location *place, xp_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* The blocks of the analysis: every line has the same prefix, so that they can be found among other output. */
+#include "lazy/explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RULE "================================================================================"
+#define LINE "--------------------------------------------------------------------------------"
+
+static void print(FILE *out, const char *kind, const xl_explanation *why)
+{
+  const char *p = kind;
+  fprintf(out, "\n%s Analysis: " RULE "\n%s Analysis: %s Cause\n%s Analysis:   %s\n", p, p, p, p, why->cause);
+  fprintf(out, "%s Analysis: Graph Info: \n", p);
+  if (why->graph_name != NULL) {
+    fprintf(out, "%s Analysis:   Graph Name: %s\n", p, why->graph_name);
+  }
+  fprintf(out, "%s Analysis:   Graph Hash: %s\n", p, why->hash);
+  fprintf(out, "%s Analysis:   Number of Graph Inputs: %zu\n", p, why->inputs);
+  fprintf(out, "%s Analysis:   Number of Graph Outputs: %zu\n", p, why->outputs);
+  if (why->place != NULL) {
+    fprintf(out, "%s Analysis: Frame Triggered Execution: \n", p);
+    fprintf(out, "%s Analysis:   %s (%s:%d)\n", p, why->place->function, why->place->file, why->place->line);
+  }
+  fprintf(out, "%s Analysis: " LINE "\n%s Analysis: " RULE "\n", p, p);
+}
+
+static void explain(const char *kind, const xl_explanation *why)
+{
+  const char *path = getenv("XL_DEBUG_FILE");
+  FILE *file = path != NULL && *path != '\0' ? fopen(path, "a") : NULL;
+  print(file != NULL ? file : stderr, kind, why);
+  if (file != NULL) {
+    fclose(file);
+  }
+}
+
+void xl_explain_compile(const xl_explanation *why)
+{
+  explain("Compilation", why);
+}
+
+void xl_explain_execute(const xl_explanation *why)
+{
+  explain("Execution", why);
+}

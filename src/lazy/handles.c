@@ -1,0 +1,202 @@
+/* The table of handles, and pools.
+ *
+ * A handle is an index and the generation of its slot, which grows when the slot is freed: a handle that is older than
+ * its slot is dead.  Generations of a slot wrap after four billion uses.  Pools are lists of handles of a thread; one
+ * that was freed or kept meanwhile is passed over at the end.
+ */
+#include <stdlib.h>
+
+#include "lazy/runtime.h"
+
+typedef struct {
+  xl_var *var; /* a reference; NULL: free */
+  uint32_t generation;
+  uint32_t next_free;
+  bool is_kept;
+} slot;
+
+static struct {
+  slot *slots; /* slot 0 stands for XL_NONE */
+  uint32_t count, capacity, first_free;
+} table;
+
+static bool grow(void)
+{
+  const uint32_t capacity = table.capacity > 0 ? 2 * table.capacity : 256;
+  slot *slots = capacity > table.capacity ? realloc(table.slots, capacity * sizeof *slots) : NULL;
+  if (slots == NULL) {
+    return false;
+  }
+  table.slots = slots;
+  table.capacity = capacity;
+  if (table.count == 0) {
+    slots[table.count++] = (slot){NULL, 0, 0, false};
+  }
+  return true;
+}
+
+/* The index of a free slot; 0 when memory is out. */
+static uint32_t take_slot(void)
+{
+  if (table.first_free != 0) {
+    const uint32_t index = table.first_free;
+    table.first_free = table.slots[index].next_free;
+    return index;
+  }
+  if (table.count == table.capacity && !grow()) {
+    return 0;
+  }
+  table.slots[table.count] = (slot){NULL, 1, 0, false};
+  return table.count++;
+}
+
+static void give_slot(uint32_t index)
+{
+  table.slots[index].var = NULL;
+  table.slots[index].generation++;
+  table.slots[index].next_free = table.first_free;
+  table.first_free = index;
+}
+
+static slot *find(xl_tensor tensor)
+{
+  slot *s = tensor.index > 0 && tensor.index < table.count ? &table.slots[tensor.index] : NULL;
+  return s != NULL && s->var != NULL && s->generation == tensor.generation ? s : NULL;
+}
+
+/* Puts a tensor into the innermost pool of the thread; false when memory is out. */
+static bool pool_add(xl_thread *thread, xl_tensor tensor)
+{
+  if (thread->pool_depth == 0) {
+    return true;
+  }
+  if (thread->pooled_count == thread->pooled_capacity) {
+    const size_t capacity = thread->pooled_capacity > 0 ? 2 * thread->pooled_capacity : 256;
+    xl_tensor *grown = realloc(thread->pooled, capacity * sizeof *grown);
+    if (grown == NULL) {
+      return false;
+    }
+    thread->pooled = grown;
+    thread->pooled_capacity = capacity;
+  }
+  thread->pooled[thread->pooled_count++] = tensor;
+  return true;
+}
+
+xl_tensor xl_handle_create(xl_var *var)
+{
+  const uint32_t index = take_slot();
+  const xl_tensor tensor = {index, index > 0 ? table.slots[index].generation : 0};
+  if (index == 0 || !pool_add(xl_rt.thread, tensor)) {
+    if (index > 0) {
+      give_slot(index);
+    }
+    xl_refuse(XP_ERR_MEMORY, "there is no memory for the handle");
+    return XL_NONE;
+  }
+  table.slots[index].var = xl_var_hold(var);
+  table.slots[index].is_kept = false;
+  return tensor;
+}
+
+xl_var *xl_handle_find(xl_tensor tensor)
+{
+  const slot *s = find(tensor);
+  return s != NULL ? s->var : NULL;
+}
+
+bool xl_handle_free(xl_tensor tensor)
+{
+  slot *s = find(tensor);
+  if (s == NULL) {
+    return false;
+  }
+  xl_var *var = s->var;
+  give_slot(tensor.index);
+  xl_var_drop(var);
+  return true;
+}
+
+void xl_handle_keep(xl_tensor tensor)
+{
+  slot *s = find(tensor);
+  if (s != NULL) {
+    s->is_kept = true;
+  }
+}
+
+void xl_handles_end(void)
+{
+  for (uint32_t i = 1; i < table.count; i++) {
+    if (table.slots[i].var != NULL) {
+      xl_var *var = table.slots[i].var;
+      give_slot(i);
+      xl_var_drop(var);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------- public */
+
+void xl_free(xl_tensor tensor)
+{
+  static xl_entry entry = {"free", NULL};
+  if (tensor.index == 0) {
+    return;
+  }
+  xl_lock();
+  xl_rt.entry = &entry;
+  if (!xl_handle_free(tensor)) {
+    xl_refuse(XP_ERR_USAGE, "tensor %u.%u was freed already", tensor.index, tensor.generation);
+  }
+  xl_rt.entry = NULL;
+  xl_unlock();
+}
+
+bool xl_is_alive(xl_tensor tensor)
+{
+  xl_lock();
+  const bool is_alive = find(tensor) != NULL;
+  xl_unlock();
+  return is_alive;
+}
+
+xl_tensor xl_keep(xl_tensor tensor)
+{
+  xl_lock();
+  xl_handle_keep(tensor);
+  xl_unlock();
+  return tensor;
+}
+
+xl_pool xl_pool_begin(void)
+{
+  xl_thread *thread = xl_thread_here();
+  if (thread->pool_depth < sizeof thread->pool_starts / sizeof *thread->pool_starts) {
+    thread->pool_starts[thread->pool_depth] = thread->pooled_count;
+  }
+  return (xl_pool){++thread->pool_depth};
+}
+
+void xl_pool_end(xl_pool pool)
+{
+  xl_thread *thread = xl_thread_here();
+  const size_t rooms = sizeof thread->pool_starts / sizeof *thread->pool_starts;
+  if (pool.depth == 0 || pool.depth > thread->pool_depth) {
+    return;
+  }
+  thread->pool_depth = pool.depth - 1;
+  if (pool.depth > rooms) {
+    return; /* deeper pools are one with the deepest that has a place */
+  }
+  const size_t start = thread->pool_starts[pool.depth - 1];
+  xl_lock();
+  while (thread->pooled_count > start) {
+    const xl_tensor tensor = thread->pooled[--thread->pooled_count];
+    const slot *s = find(tensor);
+    if (s != NULL && !s->is_kept) {
+      xl_handle_free(tensor);
+    }
+  }
+  xl_unlock();
+}

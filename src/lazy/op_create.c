@@ -1,0 +1,117 @@
+/* Tensors from the host, from numbers, and from other tensors. */
+#include "lazy/apply.h"
+#include "lazy/data.h"
+#include "lazy/op_elements.h"
+
+/* Shapes from outside: at most XL_MAX_RANK extents, none negative, and a size that can be. */
+static bool check_shape(const xl_shape *shape)
+{
+  int64_t elements = 1;
+  bool is_sound = shape->rank <= XL_MAX_RANK;
+  for (size_t i = 0; is_sound && i < shape->rank; i++) {
+    const int64_t extent = shape->dims[i];
+    is_sound = extent >= 0 && !__builtin_mul_overflow(elements, extent > 0 ? extent : 1, &elements);
+  }
+  if (!is_sound || elements > INT64_MAX / 8) {
+    xl_refuse(XP_ERR_USAGE, "a shape has at most %d extents, none of them negative, and fewer than 2^60 elements",
+              XL_MAX_RANK);
+    return false;
+  }
+  return true;
+}
+
+static bool check_type(xl_type type)
+{
+  if ((unsigned)type >= XL_TYPE_COUNT) {
+    xl_refuse(XP_ERR_USAGE, "there is no type %d", (int)type);
+    return false;
+  }
+  return true;
+}
+
+/* Uploads; runs under the lock, since the array must be there when the caller's memory goes. */
+static xl_var *upload(xl_type type, const xl_shape *shape, const void *values)
+{
+  xp_error err = {0};
+  if (!check_type(type) || !check_shape(shape)) {
+    return NULL;
+  }
+  xl_device *device = xl_device_current(&err);
+  const size_t size = (size_t)xl_shape_elements(shape) * xl_type_facts[type].bytes;
+  if (device != NULL && values == NULL && size > 0) {
+    return xl_refuse(XP_ERR_USAGE, "the values are NULL");
+  }
+  xl_node *leaf = device != NULL ? xl_data_upload(device, type, shape, values != NULL ? values : "", size, &err) : NULL;
+  return leaf != NULL ? xl_made(xl_var_create(device, type, shape, leaf)) : xl_refuse_with(&err);
+}
+
+static xl_var *filled(xl_type type, const xl_shape *shape, double value)
+{
+  return check_type(type) && check_shape(shape) ? xl_filled(type, shape, value) : NULL;
+}
+
+xl_tensor xl_from_host_at(const xl_location *at, xl_type type, xl_shape shape, const void *values)
+{
+  static xl_entry entry = {"from_host", NULL};
+  xl_begin(&entry, at);
+  return xl_end(upload(type, &shape, values));
+}
+
+xl_tensor xl_scalar_at(const xl_location *at, xl_type type, double value)
+{
+  static xl_entry entry = {"scalar", NULL};
+  const xl_shape scalar = XL_SCALAR;
+  unsigned char bytes[8];
+  xl_begin(&entry, at);
+  if (!check_type(type)) {
+    return xl_end(NULL);
+  }
+  xl_number_bytes(type, value, bytes);
+  return xl_end(upload(type, &scalar, bytes));
+}
+
+xl_tensor xl_zeros_at(const xl_location *at, xl_type type, xl_shape shape)
+{
+  static xl_entry entry = {"zeros", NULL};
+  xl_begin(&entry, at);
+  return xl_end(filled(type, &shape, 0));
+}
+
+xl_tensor xl_ones_at(const xl_location *at, xl_type type, xl_shape shape)
+{
+  static xl_entry entry = {"ones", NULL};
+  xl_begin(&entry, at);
+  return xl_end(filled(type, &shape, 1));
+}
+
+xl_tensor xl_full_at(const xl_location *at, xl_type type, xl_shape shape, double value)
+{
+  static xl_entry entry = {"full", NULL};
+  xl_begin(&entry, at);
+  return xl_end(filled(type, &shape, value));
+}
+
+xl_tensor xl_zeros_like_at(const xl_location *at, xl_tensor tensor)
+{
+  static xl_entry entry = {"zeros_like", NULL};
+  xl_begin(&entry, at);
+  xl_var *x = xl_arg(tensor);
+  return xl_end(x != NULL ? xl_filled(x->type, &x->shape, 0) : NULL);
+}
+
+xl_tensor xl_ones_like_at(const xl_location *at, xl_tensor tensor)
+{
+  static xl_entry entry = {"ones_like", NULL};
+  xl_begin(&entry, at);
+  xl_var *x = xl_arg(tensor);
+  return xl_end(x != NULL ? xl_filled(x->type, &x->shape, 1) : NULL);
+}
+
+/* Shares the memory of x, as in torch: updates in place reach it. */
+xl_tensor xl_detach_at(const xl_location *at, xl_tensor tensor)
+{
+  static xl_entry entry = {"detach", NULL};
+  xl_begin(&entry, at);
+  xl_var *x = xl_arg(tensor);
+  return xl_end(x != NULL ? xl_made(xl_var_alias(x)) : NULL);
+}

@@ -1,0 +1,41 @@
+/* The rows of lazy/op.h, by family; each family has a file op_<family>.c (tensors), lower_<family>.c (instructions) and
+ * gradient_<family>.c. */
+#ifndef XL_OP_LIST_H
+#define XL_OP_LIST_H
+
+#define XL_SOURCE_OPS(X)                                                                                               \
+  X(DEVICE_DATA, "xla::device_data", device_data, 0, none, 0)                                                          \
+  X(CONSTANT, "prim::Constant", constant, 0, none, 0)
+
+/* Element by element.  One operand takes the result's type; two take the wider of theirs. */
+#define XL_ELEMENT_OPS(X)                                                                                              \
+  X(CAST, "xla::cast", cast, 0, cast, 0)                                                                               \
+  X(NEG, "xla::negate", unary, XP_HLO_OP_NEGATE, neg, 0)                                                               \
+  X(RELU, "aten::relu", relu, 0, relu, XL_SAVE_OUTPUT)                                                                 \
+  X(THRESHOLD_BACKWARD, "aten::threshold_backward", threshold_backward, 0, none, 0)                                    \
+  X(ADD, "xla::add", binary, XP_HLO_OP_ADD, add, 0)                                                                    \
+  X(ADD_SCALED, "aten::add", add_scaled, 0, add_scaled, 1 << 2)                                                        \
+  X(SUB, "xla::subtract", binary, XP_HLO_OP_SUBTRACT, sub, 0)                                                          \
+  X(MUL, "xla::multiply", binary, XP_HLO_OP_MULTIPLY, mul, 3)                                                          \
+  X(DIV, "xla::divide", binary, XP_HLO_OP_DIVIDE, div, 3)
+
+#define XL_VIEW_OPS(X)                                                                                                 \
+  X(EXPAND, "aten::expand", expand, 0, expand, 0)                                                                      \
+  X(PERMUTE, "aten::permute", permute, 0, permute, 0)                                                                  \
+  X(RESHAPE, "aten::view", reshape, 0, reshape, 0)                                                                     \
+  X(SLICE, "aten::slice", slice, 0, slice, 0)                                                                          \
+  X(SELECT, "aten::select", select, 0, select, 0)                                                                      \
+  X(SLICE_PUT, "xla::update_slice", slice_put, 0, none, 0)                                                             \
+  X(SELECT_PUT, "xla::update_select", select_put, 0, none, 0)
+
+#define XL_SUM_OPS(X)                                                                                                  \
+  X(SUM, "aten::sum", sum, 0, sum, 0)                                                                                  \
+  X(MEAN, "aten::mean", mean, 0, mean, 0)
+
+#define XL_PRODUCT_OPS(X)                                                                                              \
+  X(MM, "aten::mm", mm, 0, mm, 3)                                                                                      \
+  X(ADDMM, "aten::addmm", addmm, 0, addmm, 6)
+
+#define XL_OPS(X) XL_SOURCE_OPS(X) XL_ELEMENT_OPS(X) XL_VIEW_OPS(X) XL_SUM_OPS(X) XL_PRODUCT_OPS(X)
+
+#endif

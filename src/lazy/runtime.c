@@ -1,0 +1,240 @@
+/* The runtime's lock, what belongs to threads, and errors.
+ *
+ * Everything of the layer is protected by one lock, which a call holds while it builds its nodes (some 100 ns) and a
+ * barrier while it compiles.  Waiting for a device happens outside of it.
+ */
+#include "lazy/runtime.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "lazy/step.h"
+
+xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---------------------------------------------------------------- opening */
+
+/* As torch_xla reads such variables: "true", or a number that is not 0. */
+static bool variable_is_true(const char *name)
+{
+  const char *text = getenv(name);
+  return text != NULL && (strcmp(text, "true") == 0 || atoi(text) != 0);
+}
+
+static void before_fork(void)
+{
+  pthread_mutex_lock(&xl_rt.lock);
+}
+
+static void after_fork_in_parent(void)
+{
+  pthread_mutex_unlock(&xl_rt.lock);
+}
+
+/* The devices' threads are the parent's. */
+static void after_fork_in_child(void)
+{
+  for (xl_device *device = xl_rt.devices; device != NULL; device = device->next) {
+    device->is_lost = true;
+  }
+  pthread_mutex_unlock(&xl_rt.lock);
+}
+
+static void open_runtime(void)
+{
+  static bool has_fork_handlers;
+  if (!has_fork_handlers) {
+    has_fork_handlers = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+  }
+  xl_counters_open();
+  const char *level = getenv("XL_DEBUG");
+  xl_rt.debug_level = level != NULL ? atoi(level) : 0;
+  xl_rt.names_are_open = xl_rt.names_are_open || variable_is_true("XLA_HLO_DEBUG") || variable_is_true("XLA_IR_DEBUG");
+  xl_rt.is_open = true;
+  xl_steps_follow();
+}
+
+void xl_lock(void)
+{
+  pthread_mutex_lock(&xl_rt.lock);
+  xl_rt.thread = xl_thread_here();
+  if (__builtin_expect(!xl_rt.is_open, 0)) {
+    open_runtime();
+  }
+}
+
+void xl_unlock(void)
+{
+  xl_rt.thread = NULL;
+  pthread_mutex_unlock(&xl_rt.lock);
+}
+
+/* ---------------------------------------------------------------- threads */
+
+static pthread_key_t thread_key;
+static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
+static __thread xl_thread *thread_here;
+
+static void thread_end(void *context)
+{
+  xl_thread *thread = context;
+  free(thread->pooled);
+  free(thread);
+}
+
+static void make_thread_key(void)
+{
+  pthread_key_create(&thread_key, thread_end);
+}
+
+/* For a thread that there is no memory for: its errors are lost, everything else works. */
+static xl_thread nobody;
+
+xl_thread *xl_thread_here(void)
+{
+  if (__builtin_expect(thread_here == NULL, 0)) {
+    pthread_once(&thread_key_once, make_thread_key);
+    thread_here = calloc(1, sizeof *thread_here);
+    if (thread_here == NULL || pthread_setspecific(thread_key, thread_here) != 0) {
+      free(thread_here);
+      thread_here = NULL;
+      return &nobody;
+    }
+  }
+  return thread_here;
+}
+
+/* ---------------------------------------------------------------- errors */
+
+void *xl_refuse_with(const xp_error *err)
+{
+  if (!xl_failed()) {
+    xl_rt.thread->error = *err;
+  }
+  return NULL;
+}
+
+void *xl_refuse(xp_status status, const char *format, ...)
+{
+  if (xl_failed()) {
+    return NULL;
+  }
+  char text[600], place[128] = "";
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  const xl_location *at = xl_rt.place;
+  if (at != NULL && at->file != NULL) {
+    const char *slash = strrchr(at->file, '/');
+    snprintf(place, sizeof place, " (%.80s:%d)", slash != NULL ? slash + 1 : at->file, at->line);
+  }
+  const char *name = xl_rt.entry != NULL ? xl_rt.entry->name : NULL;
+  xp_fail(&xl_rt.thread->error, status, "%s%s%s: %s.%s", name != NULL ? "xl_" : "lazy tensors",
+          name != NULL ? name : "", "", text, place);
+  return NULL;
+}
+
+xp_status xl_error(xp_error *err)
+{
+  xl_thread *thread = xl_thread_here();
+  const xp_status status = thread->error.status;
+  if (err != NULL) {
+    *err = thread->error;
+  }
+  memset(&thread->error, 0, sizeof thread->error);
+  return status;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+static xl_var *overflowing(xl_var *var)
+{
+  xl_var_drop(var);
+  return xl_refuse(XP_ERR_MEMORY, "there is no memory for the tensor");
+}
+
+xl_var *xl_made(xl_var *var)
+{
+  if (var == NULL) {
+    return xl_refuse(XP_ERR_MEMORY, "there is no memory for the tensor");
+  }
+  if (xl_rt.made_count == xl_rt.made_capacity) {
+    const size_t capacity = xl_rt.made_capacity > 0 ? 2 * xl_rt.made_capacity : 64;
+    xl_var **grown = realloc(xl_rt.made, capacity * sizeof *grown);
+    if (grown == NULL) {
+      return overflowing(var);
+    }
+    xl_rt.made = grown;
+    xl_rt.made_capacity = capacity;
+  }
+  xl_rt.made[xl_rt.made_count++] = var;
+  return var;
+}
+
+void xl_begin(xl_entry *entry, const xl_location *place)
+{
+  const int64_t start_ns = xp_monotonic_ns();
+  xl_lock();
+  xl_rt.entry = entry;
+  xl_rt.place = place;
+  xl_rt.start_ns = start_ns;
+  xl_rt.scope = xl_rt.names_are_open ? xl_scope_here(&xl_rt.thread->scope) : NULL;
+  if (__builtin_expect(entry->counter == NULL, 0)) {
+    char name[64];
+    snprintf(name, sizeof name, "xla::%s", entry->name);
+    entry->counter = xp_counter_get(name);
+  }
+  xp_counter_add(entry->counter, 1);
+}
+
+void xl_end_with_nothing(void)
+{
+  for (size_t i = 0; i < xl_rt.made_count; i++) {
+    xl_var_drop(xl_rt.made[i]);
+  }
+  xl_rt.made_count = 0;
+  xl_sample(XL_METRIC_TRACING, (double)(xp_monotonic_ns() - xl_rt.start_ns));
+  xl_rt.entry = NULL;
+  xl_rt.place = NULL;
+  xl_rt.scope = NULL;
+  xl_unlock();
+}
+
+xl_tensor xl_end(xl_var *result)
+{
+  const xl_tensor tensor = result != NULL ? xl_handle_create(result) : XL_NONE;
+  xl_end_with_nothing();
+  return tensor;
+}
+
+xl_var *xl_arg_or_none(xl_tensor tensor, bool *is_given)
+{
+  *is_given = tensor.index != 0;
+  return *is_given ? xl_arg(tensor) : NULL;
+}
+
+xl_var *xl_arg(xl_tensor tensor)
+{
+  if (tensor.index == 0) {
+    return xl_refuse(XP_ERR_USAGE, "a tensor is XL_NONE: the operation that should have made it failed, or was never "
+                                   "called");
+  }
+  xl_var *var = xl_handle_find(tensor);
+  if (var == NULL) {
+    return xl_refuse(XP_ERR_USAGE,
+                     "tensor %u.%u is used after it was freed (xl_free, the end of its pool, or "
+                     "xl_shutdown)",
+                     tensor.index, tensor.generation);
+  }
+  if (xl_var_device(var)->is_lost) {
+    return xl_refuse(XP_ERR_USAGE,
+                     "tensor %u.%u belongs to the process that this one was forked from; make tensors "
+                     "after the fork, on a device opened there",
+                     tensor.index, tensor.generation);
+  }
+  return var;
+}

@@ -1,0 +1,96 @@
+/* The one runtime of the process: its lock, its modes, and the call that holds the lock.
+ *
+ * Every public operation is a call: xl_begin takes the lock, xl_arg turns handles into tensors, xl_end turns the result
+ * into a handle and drops what else was made.  Inside a call functions pass tensors (xl_var *), own none of them, and
+ * give NULL after an error; NULL in gives NULL out, so that they can be composed without checks.
+ */
+#ifndef XL_RUNTIME_H
+#define XL_RUNTIME_H
+
+#include "lazy/counters.h"
+#include "lazy/tensor.h"
+
+/* What belongs to a thread. */
+typedef struct {
+  xp_error error; /* the first that was not reported */
+  bool grad_is_off;
+  bool is_step_marked; /* a step ended since the loader last gave a batch (see lazy/loader.c) */
+  uint32_t seen_step;  /* serial of the step that the loader saw open */
+  xl_scope_memory scope;
+  xl_tensor *pooled; /* tensors of all open pools, in order */
+  size_t pooled_count, pooled_capacity, pool_depth;
+  size_t pool_starts[64];
+} xl_thread;
+
+/* A public operation, for its messages and its counter. */
+typedef struct {
+  const char *name; /* "add" of xl_add */
+  xp_counter_handle *counter;
+} xl_entry;
+
+typedef struct {
+  pthread_mutex_t lock;
+  bool is_open, is_eager, names_are_open, views_are_fresh;
+  uint32_t compiled_depth;     /* open compiled regions */
+  const char *graph_name;      /* of the innermost one */
+  int debug_level;             /* XL_DEBUG: 1 compiles, 2 executions as well */
+  xl_device *devices, *device; /* all, and the one in use */
+
+  /* The call that holds the lock. */
+  xl_thread *thread;
+  const xl_entry *entry;
+  const xl_location *place;
+  const xl_scope *scope; /* of nodes that it builds, if names are open */
+  int64_t start_ns;
+  xl_var **made; /* what it made and nobody holds yet: a reference each */
+  size_t made_count, made_capacity;
+} xl_runtime;
+
+extern xl_runtime xl_rt;
+
+/* The calling thread's. */
+xl_thread *xl_thread_here(void);
+
+/* Takes the lock without a call: for functions that build nothing. */
+void xl_lock(void);
+void xl_unlock(void);
+
+/* Begins and ends a call.  xl_end_with_nothing: of one that gives no tensor. */
+void xl_begin(xl_entry *entry, const xl_location *place);
+xl_tensor xl_end(xl_var *result);
+void xl_end_with_nothing(void);
+
+/* The tensor of a handle, borrowed; NULL with an error if it was freed, and without one for XL_NONE after an error. */
+xl_var *xl_arg(xl_tensor tensor);
+
+/* The same for one that may be XL_NONE: then NULL, and *is_given false. */
+xl_var *xl_arg_or_none(xl_tensor tensor, bool *is_given);
+
+/* Keeps an error of the call, unless there is one already: "add: ...", with the caller's place.  Gives NULL. */
+void *xl_refuse(xp_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Keeps an error as it is.  Gives NULL. */
+void *xl_refuse_with(const xp_error *err);
+
+static inline bool xl_failed(void)
+{
+  return xl_rt.thread->error.status != XP_OK;
+}
+
+/* Gives a new tensor (a reference, or NULL when memory was out) to the call: it is dropped at its end. */
+xl_var *xl_made(xl_var *var);
+
+/* Whether operations run as they are called. */
+static inline bool xl_runs_eagerly(void)
+{
+  return xl_rt.is_eager && xl_rt.compiled_depth == 0;
+}
+
+/* The tensor that a new handle stands for, and the handle's end. */
+xl_tensor xl_handle_create(xl_var *var);
+bool xl_handle_free(xl_tensor tensor);
+xl_var *xl_handle_find(xl_tensor tensor);
+void xl_handle_keep(xl_tensor tensor);
+void xl_handles_end(void);
+
+#endif

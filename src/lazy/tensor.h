@@ -1,0 +1,81 @@
+/* Tensors behind the handles: memory that views share, and torch's functionalisation of updates in place.
+ *
+ * A storage is the memory: its cell holds the value of the base tensor, and its generation counts updates.  A view has
+ * a chain of view operations from the base, a cell with its own value, and the generation that this value is of.  A
+ * view whose generation is not the storage's is computed again from the base when it is used.  A new view says
+ * generation 0 although its value is new, as torch's does; so a view of memory that was ever updated is computed twice
+ * (xl_set_fresh_views ends that).
+ *
+ * An update of a view is written back into the base at once, through the chain.
+ *
+ * All are counted: handles, views, saved values and gradients hold tensors; tensors hold their storage.
+ */
+#ifndef XL_TENSOR_H
+#define XL_TENSOR_H
+
+#include "lazy/cell.h"
+#include "lazy/device.h"
+
+typedef struct xl_grad_node xl_grad_node;
+
+typedef struct {
+  uint32_t refs; /* tensors that lie in it */
+  uint32_t generation;
+  xl_device *device;
+  xl_cell cell;
+} xl_storage;
+
+/* One view operation behind others. */
+typedef struct xl_view xl_view;
+struct xl_view {
+  uint32_t refs;
+  xl_op op;
+  xl_view *parent; /* NULL: of the base.  A reference */
+  xl_shape shape, parent_shape;
+  uint32_t attr_bytes;
+  int64_t attrs[]; /* of the node */
+};
+
+struct xl_var {
+  uint32_t refs;
+  uint32_t slot; /* of its handle; 0: none */
+  xl_storage *storage;
+  xl_view *view; /* NULL: it is the base */
+  xl_cell cell;  /* of a view */
+  uint32_t generation;
+  xl_type type;
+  xl_shape shape;
+  bool wants_grad;       /* a leaf */
+  xl_var *grad;          /* of a leaf; a reference */
+  xl_grad_node *history; /* what it was computed by, if gradients go through it.  A reference */
+};
+
+/* A base tensor; takes the reference to value.  NULL when memory is out. */
+xl_var *xl_var_create(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value);
+
+/* A view of x, whose value (takes the reference) is view_op of the value of x.  NULL when memory is out. */
+xl_var *xl_var_view(xl_var *x, const xl_node_parts *parts, xl_node *value);
+
+/* A tensor in the memory of x that has no part in gradients. */
+xl_var *xl_var_alias(xl_var *x);
+
+static inline xl_var *xl_var_hold(xl_var *var)
+{
+  var->refs++;
+  return var;
+}
+
+void xl_var_drop(xl_var *var);
+
+/* The value as it is now, computed again if it is a view that fell behind; borrowed.  NULL with an error. */
+xl_node *xl_var_value(xl_var *var);
+
+/* Gives the tensor a new value in place (takes the reference), for all that share its memory.  False with an error. */
+bool xl_var_update(xl_var *var, xl_node *value);
+
+static inline xl_device *xl_var_device(const xl_var *var)
+{
+  return var->storage->device;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* The element types of tensors, in terms of HLO and of PJRT. */
+#ifndef XL_TYPES_H
+#define XL_TYPES_H
+
+#include "hlo/shape.h"
+#include "pjrt/client.h"
+#include "xlaprof/lazy.h"
+
+typedef struct {
+  xp_hlo_type hlo;
+  xp_abi_type abi;
+  uint8_t bytes;
+  bool is_float, is_signed;
+} xl_type_fact;
+
+extern const xl_type_fact xl_type_facts[XL_TYPE_COUNT];
+
+static inline xp_hlo_type xl_hlo_type(xl_type type)
+{
+  return xl_type_facts[type].hlo;
+}
+
+static inline bool xl_is_float(xl_type type)
+{
+  return xl_type_facts[type].is_float;
+}
+
+/* "f32" */
+static inline const char *xl_type_name(xl_type type)
+{
+  return xp_hlo_type_name(xl_hlo_type(type));
+}
+
+static inline int64_t xl_shape_elements(const xl_shape *shape)
+{
+  int64_t n = 1;
+  for (size_t i = 0; i < shape->rank; i++) {
+    n *= shape->dims[i];
+  }
+  return n;
+}
+
+static inline bool xl_shape_equal(const xl_shape *a, const xl_shape *b)
+{
+  return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+static inline xp_hlo_shape xl_hlo_shape(xl_type type, const xl_shape *shape)
+{
+  return xp_hlo_shape_array(xl_hlo_type(type), shape->rank, shape->dims);
+}
+
+/* "f32[16,4]", at most room bytes; returns text. */
+enum { XL_SHAPE_TEXT = 192 };
+const char *xl_shape_text(char text[XL_SHAPE_TEXT], xl_type type, const xl_shape *shape);
+
+/* Rounds a number to a type, as the bytes that go to a device; returns how many. */
+size_t xl_number_bytes(xl_type type, double value, unsigned char bytes[8]);
+
+#endif
