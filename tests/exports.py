@@ -2,10 +2,11 @@
 """Check that a shared library exports what the public headers declare, and nothing else.
 
     exports.py libxlaprof.so
+    exports.py libxlalazy.so xl_
     exports.py libxlaprof_pjrt.so GetPjrtApi
 
-What is declared: names behind XP_API in include/xlaprof/*.h, and variables of threads (extern __thread); or those that
-follow the library.
+What is declared: names behind XP_API and XL_OP in include/xlaprof/*.h, and variables of threads (extern __thread), of the
+prefix that follows the library (xp_ if none does); or the names that follow it.
 """
 import pathlib
 import re
@@ -14,13 +15,15 @@ import sys
 
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "include" / "xlaprof"
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-DECLARATION = re.compile(r"\b(?:XP_API|extern __thread)\b[^;{}()=]*?\b(xp_\w+)\s*(?:[(;]|__attribute__)")
+DECLARATION = re.compile(r"\b(?:XP_API|extern __thread)\b[^;{}()=]*?\b(x[pl]_\w+)\s*(?:[(;]|__attribute__)")
+OPERATION = re.compile(r"^XL_OP\((\w+),", re.M)
 
 
-def declared():
+def declared(prefix):
     for header in sorted(HEADERS.glob("*.h")):
-        text = COMMENT.sub("", header.read_text())
-        yield from DECLARATION.findall(re.sub(r"^\s*#.*(\\\n.*)*$", "", text, flags=re.M))
+        text = re.sub(r"^\s*#.*(\\\n.*)*$", "", COMMENT.sub("", header.read_text()), flags=re.M)
+        yield from (name for name in DECLARATION.findall(text) if name.startswith(prefix))
+        yield from (name for name in ("xl_%s_at" % word for word in OPERATION.findall(text)) if name.startswith(prefix))
 
 
 def exported(library):
@@ -30,7 +33,9 @@ def exported(library):
 
 
 def main():
-    want, got = set(sys.argv[2:] or declared()), exported(sys.argv[1])
+    words = sys.argv[2:] or ["xp_"]
+    is_prefix = words[0].endswith("_")
+    want, got = set(declared(words[0]) if is_prefix else words), exported(sys.argv[1])
     for name in sorted(want - got):
         print("%s: declared, but not exported" % name)
     for name in sorted(got - want):
