@@ -263,6 +263,7 @@ static inline void xl_grad_mode_leave(bool *was_on)
 }
 #endif
 
+#include "xlaprof/lazy_loader.h"
 #include "xlaprof/lazy_ops.h"
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #include "device/plugin.h"
-#include "lazy/program.h"
+#include "lazy/pieces.h"
+#include "lazy/run.h"
 #include "lazy/runtime.h"
 #include "xlaprof/session.h"
 
@@ -261,8 +262,12 @@ void xl_shutdown(void)
     forget_numbers(device);
   }
   xl_programs_end();
+  xl_run_end();
   xl_devices_close();
-  xl_nodes_end();
+  size_t bytes;
+  if (xl_nodes_alive(&bytes) == 0) {
+    xl_pieces_end();
+  }
   xl_scopes_end();
   xl_rt.is_open = false;
   xl_unlock();
