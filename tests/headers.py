@@ -18,7 +18,8 @@ HERE = TREE / "tests" / "headers"
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror", "-I", str(TREE / "include")]
 C = ["-std=c11", "-Wstrict-prototypes"]
 CXX = ["-std=c++17", "-Wold-style-cast", "-Wzero-as-null-pointer-constant"]
-PARTS = ("annotate_inline.h", "annotate_off.h", "lazy_ops.h", "lazy_here.h", "lazy_loader.h")  # which only another header includes
+# Which only another header includes.
+PARTS = ("annotate_inline.h", "annotate_off.h", "lazy_ops.h", "lazy_here.h", "lazy_loader.h")
 failures = []
 
 
@@ -69,7 +70,7 @@ def check_lazy(folder, library):
             run(compiler, folder / "lazy.o", library, "-lnghttp2", "-lz", "-lzstd", "-lm", "-ldl", "-lpthread", "-o",
                 folder / "lazy")
             run(folder / "lazy")
-    ops, here = ((TREE / "include" / "xlaprof" / name).read_text() for name in ("lazy_ops.h", "lazy_here.h", "lazy_loader.h"))
+    ops, here = ((TREE / "include" / "xlaprof" / name).read_text() for name in ("lazy_ops.h", "lazy_here.h"))
     macros = dict(re.findall(r"^#define xl_(\w+)\(\.\.\.\) +xl_(\w+)_at\(XL_HERE, __VA_ARGS__\)$", here, re.M))
     operations = re.findall(r"^XL_OP\((\w+),", ops, re.M)
     if macros != {name: name for name in operations}:
