@@ -1,4 +1,4 @@
-"""Lazy tensors beside torch_xla, and on PJRT plugins of others."""
+"""The lab of `xlaprof demo lab` beside torch_xla, and on PJRT plugins of others."""
 import json
 import tempfile
 
