@@ -320,7 +320,13 @@ void xl_backward_at(const xl_location *at, xl_tensor loss)
     xl_refuse(XP_ERR_USAGE, "the tensor %s is no single value; xl_backward_from takes the gradient of others",
               xl_shape_text(shape, var->type, &var->shape));
   } else if (var != NULL) {
-    backward(var, xl_filled(var->type, &var->shape, 1), false);
+    const xl_scope *here = xl_rt.scope;
+    if (xl_rt.names_are_open && var->history != NULL) {
+      xl_rt.scope = xl_scope_join(here, var->history->scope); /* the first gradient belongs to the loss */
+    }
+    xl_var *ones = xl_filled(var->type, &var->shape, 1);
+    xl_rt.scope = here;
+    backward(var, ones, false);
   }
   xl_end_with_nothing();
 }

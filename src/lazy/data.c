@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "lazy/counters.h"
-#include "xlaprof/annotate.h"
+#include "lazy/runtime.h"
 
 xl_data *xl_data_create(xl_device *device, xp_pjrt_buffer *buffer)
 {
@@ -95,8 +94,13 @@ xl_node *xl_data_upload_leaf(xl_device *device, xl_type type, const xl_shape *sh
 static xl_node *constant(xl_type type, double value, xp_error *err)
 {
   const xl_shape scalar = XL_SCALAR;
-  const xl_node_parts parts = {
-      .op = XL_OP_CONSTANT, .type = type, .shape = &scalar, .attrs = &value, .attr_bytes = sizeof value};
+  const xl_node_parts parts = {.op = XL_OP_CONSTANT,
+                               .type = type,
+                               .shape = &scalar,
+                               .attrs = &value,
+                               .attr_bytes = sizeof value,
+                               .scope = xl_rt.scope,
+                               .place = xl_rt.place};
   xl_node *node = xl_node_create(&parts);
   if (node == NULL) {
     xp_fail(err, XP_ERR_MEMORY, "There is no memory for the graph.");

@@ -50,8 +50,6 @@ static void open_runtime(void)
     has_fork_handlers = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
   }
   xl_counters_open();
-  const char *level = getenv("XL_DEBUG");
-  xl_rt.debug_level = level != NULL ? atoi(level) : 0;
   xl_rt.names_are_open = xl_rt.names_are_open || variable_is_true("XLA_HLO_DEBUG") || variable_is_true("XLA_IR_DEBUG");
   xl_rt.is_open = true;
   xl_steps_follow();
