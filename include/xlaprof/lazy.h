@@ -49,7 +49,11 @@ typedef struct {
   uint32_t index, generation;
 } xl_tensor;
 
+#ifdef __cplusplus
+#define XL_NONE (xl_tensor{0, 0})
+#else
 #define XL_NONE ((xl_tensor){0, 0})
+#endif
 
 /* bf16 and bool take two bytes and one on the host. */
 typedef enum { XL_F32, XL_BF16, XL_I32, XL_I64, XL_U8, XL_BOOL, XL_TYPE_COUNT } xl_type;
@@ -62,8 +66,19 @@ typedef struct {
 } xl_shape;
 
 /* XL_SHAPE(2, 3): a matrix of two rows.  XL_SCALAR: the shape of a single value. */
+#ifdef __cplusplus
+extern "C++" {
+template <class... T> inline xl_shape xl_shape_of(T... dims)
+{
+  return xl_shape{sizeof...(dims), {static_cast<int64_t>(dims)...}};
+}
+}
+#define XL_SCALAR     (xl_shape{0, {0}})
+#define XL_SHAPE(...) xl_shape_of(__VA_ARGS__)
+#else
 #define XL_SCALAR     ((xl_shape){0, {0}})
 #define XL_SHAPE(...) ((xl_shape){sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), {__VA_ARGS__}})
+#endif
 
 /* Where in a program's source an operation stands; it must live as long as the process.  Operations are macros that
  * pass their place to a function of the name with _at behind it; callers from other languages pass NULL or their own.

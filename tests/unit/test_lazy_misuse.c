@@ -227,6 +227,24 @@ static void a_fork_can_use_nothing_of_its_parent_and_is_told_so(void **state)
   assert_true(value_of(y) == 2);
 }
 
+static void an_error_in_a_step_stays_until_somebody_asks(void **state)
+{
+  (void)state;
+  xp_error err = {0};
+  double value;
+  const float values[] = {1, 2};
+  xl_tensor sum = XL_NONE;
+  XP_STEP("train", 0) {
+    sum = xl_add(vector(2, values), xl_from_host(XL_F32, XL_SHAPE(1, 2, 1), values));
+    sum = xl_add(sum, xl_from_host(XL_F32, XL_SHAPE(3), (const float[]){1, 2, 3}));
+  }
+  assert_int_equal(xl_item(sum, &value, &err), XP_ERR_USAGE);
+  assert_contains(err.text, "xl_add");
+  assert_contains(err.text, "f32[3]");
+  assert_int_equal(xl_error(&err), XP_OK);
+  sync_now();
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -244,6 +262,7 @@ int main(void)
       cmocka_unit_test_teardown(threads_build_graphs_at_once, end_lazy),
       cmocka_unit_test_teardown(errors_belong_to_the_thread_that_made_them, end_lazy),
       cmocka_unit_test_teardown(a_fork_can_use_nothing_of_its_parent_and_is_told_so, end_lazy),
+      cmocka_unit_test_teardown(an_error_in_a_step_stays_until_somebody_asks, end_lazy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
