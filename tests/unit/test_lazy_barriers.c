@@ -216,10 +216,10 @@ static void the_host_runs_ahead_as_far_as_it_may(void **state)
   must(xl_device_open(&options, NULL, &err), &err);
   xl_tensor x = vector(1, (const float[]){1});
   xl_set_most_in_flight(1);
-  for (int i = 1; i <= 4; i++) {
+  for (uint64_t i = 1; i <= 4; i++) {
     xl_add_(x, x);
     must(xl_sync(false, &err), &err);
-    assert_int_equal(samples("ExecuteTime"), i - 1); /* all but the last are done */
+    assert_true(samples("ExecuteTime") + 1 >= i); /* at most the last is not done; it would take 20 ms */
   }
   xl_set_most_in_flight(32);
 }
