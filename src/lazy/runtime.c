@@ -175,7 +175,7 @@ xl_var *xl_made(xl_var *var)
   return var;
 }
 
-void xl_begin(xl_entry *entry, const xl_location *place)
+void xl_resume(const xl_entry *entry, const xl_location *place)
 {
   const int64_t start_ns = xp_monotonic_ns();
   xl_lock();
@@ -183,6 +183,11 @@ void xl_begin(xl_entry *entry, const xl_location *place)
   xl_rt.place = place;
   xl_rt.start_ns = start_ns;
   xl_rt.scope = xl_rt.names_are_open ? xl_scope_here(&xl_rt.thread->scope) : NULL;
+}
+
+void xl_begin(xl_entry *entry, const xl_location *place)
+{
+  xl_resume(entry, place);
   if (__builtin_expect(entry->counter == NULL, 0)) {
     char name[64];
     snprintf(name, sizeof name, "xla::%s", entry->name);
