@@ -1,0 +1,24 @@
+"""Operations of lazy tensors: XLA's CPU client, of two ages, gives what the embedded device does."""
+import re
+
+from checks_pjrt import NEW, OLD
+from harness import TREE, must, output_of
+
+
+def agree(programs, library):
+    """Every case of tests/lazy on both devices.  A case says how far its results may be away from the exact ones; since
+    both devices may be that far away, on different sides, they may be twice as far from each other.  It is 0 where IEEE
+    754 says the result, and a few units in the last place where each library has its own polynomials (exp, tanh, erf) or
+    its own order of sums."""
+    text = output_of(programs.python, TREE / "tests" / "lazy" / "run.py", "--library", programs.built("libxlalazy.so"),
+                     "--device-compare", library)
+    count = re.search(r"(\d+) calls, 0 failed", text)
+    must("the cases are there: %s" % text[-200:], count and int(count[1]) >= 150)
+
+
+def check_lazy_operations_agree_with_xla(programs):
+    agree(programs, programs.plugin(*NEW))
+
+
+def check_lazy_operations_agree_with_an_older_xla(programs):
+    agree(programs, programs.plugin(*OLD))
