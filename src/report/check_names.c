@@ -123,6 +123,9 @@ static void advice(const xp_check_view *v)
                     "device_tracer_level 1.");
   } else if (names->scoped == 0) {
     advise_on_gate(v);
+    if (names->step.entered == 0) {
+      advise_on_step(v);
+    }
   } else {
     if (step_missing) {
       advise_on_step(v);
