@@ -42,5 +42,6 @@ def report_and_check(o, logdir, marks, scopes="text,unet,scheduler.step,vae"):
     subprocess.run([o.xlaprof, "report", logdir], check=True)
     print(flush=True)
     expected = HERE / ("diffusion_fixed.json" if o.fixed else "diffusion.json")
-    command = [o.xlaprof, "check", logdir, "--step", "denoise", "--scopes", scopes, "--expect", expected]
+    command = [o.xlaprof, "check", logdir, "--step", "denoise", "--scopes", scopes, "--expect", expected,
+               "--floor", "5"]  # a device made of processors is interrupted by whatever else they do
     return subprocess.run(command, check=False).returncode
