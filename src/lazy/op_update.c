@@ -1,6 +1,4 @@
 /* Updates in place: the operation, and its result as the new value. */
-#include <math.h>
-
 #include "lazy/apply.h"
 #include "lazy/op_elements.h"
 #include "lazy/op_views.h"
@@ -94,6 +92,14 @@ xl_tensor xl_relu__at(const xl_location *at, xl_tensor tensor)
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
   return end_update(x, xl_op_unary(XL_OP_RELU, x));
+}
+
+xl_tensor xl_clamp__at(const xl_location *at, xl_tensor tensor, double min, double max)
+{
+  static xl_entry entry = {"clamp_", NULL};
+  xl_begin(&entry, at);
+  xl_var *x = xl_arg(tensor);
+  return end_update(x, xl_op_clamp(x, min, max));
 }
 
 static xl_var *fill(xl_var *x, double value)
