@@ -67,13 +67,17 @@ xl_tensor xl_div__at(const xl_location *at, xl_tensor first, xl_tensor second)
   return end_update(x, xl_op_binary(XL_OP_DIV, x, y));
 }
 
-/* x + scale (a op b) */
+/* x + scale (a op b), all of it in the widest type. */
 static xl_tensor add_scaled_pair(xl_entry *entry, const xl_location *at, xl_op op, const xl_tensor tensors[3],
                                  double scale)
 {
   xl_begin(entry, at);
   xl_var *x = xl_arg(tensors[0]), *a = xl_arg(tensors[1]), *b = xl_arg(tensors[2]);
-  return end_update(x, xl_op_add_scaled(x, xl_op_binary(op, a, b), scale));
+  if (x == NULL || a == NULL || b == NULL) {
+    return xl_end(NULL);
+  }
+  const xl_type type = xl_promote(x->type, xl_promote(a->type, b->type));
+  return end_update(x, xl_op_add_scaled(x, xl_op_binary(op, xl_op_cast(a, type), xl_op_cast(b, type)), scale));
 }
 
 xl_tensor xl_addcmul__at(const xl_location *at, xl_tensor x, xl_tensor a, xl_tensor b, double scale)
