@@ -62,6 +62,11 @@ const command commands[CMD_COUNT] = {
          "libtpu), in a process of its own, and counts which scopes the compiled instructions carry: what a profile "
          "of that machine will show. Exit status 1 with --require-names if none does.",
          "xlaprof aot step.hlo.pb --plugin libtpu.so --topology v5e:2x2x1", run_aot},
+    [CMD_DEMO] = {"demo", "lab", "runs a small program on lazy tensors, and explains what it shows",
+                  "lab: trains two linear layers, lazily and operation by operation (eagerly), and counts the programs "
+                  "that are compiled and executed. It runs on the embedded device, or on that of a PJRT plugin. Exit "
+                  "status 1 if what it counts is not what it was written to show.",
+                  "xlaprof demo lab --capture logs", run_demo},
 };
 
 const char *command_name(command_id id)

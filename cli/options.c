@@ -13,8 +13,9 @@ typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_BY, KIND_PAI
 #define ONLY(id) (1u << CMD_##id)
 enum {
   ALL = (1u << CMD_COUNT) - 1,
-  READING = ALL & ~(ONLY(CAPTURE) | ONLY(AOT)),
+  READING = ALL & ~(ONLY(CAPTURE) | ONLY(AOT) | ONLY(DEMO)),
   TABLES = (READING & ~ONLY(REPORT)) | ONLY(AOT),
+  SENTENCES = READING | ONLY(AOT) | ONLY(DEMO),
   EXPLAINING = ONLY(REPORT) | ONLY(GAPS),
   STEPPING = EXPLAINING | ONLY(STEPS),
   TIMED = STEPPING | ONLY(EVENTS),
@@ -80,9 +81,13 @@ static const option table[] = {
      KIND_TPU,
      FIELD(advanced),
      NO_FIELD},
-    {{"--plugin", "FILE", ONLY(AOT), "PJRT plugin whose compiler to use (libtpu.so)"},
+    {{"--plugin", "FILE", ONLY(AOT) | ONLY(DEMO), "PJRT plugin to use, such as libtpu.so"},
      KIND_TEXT,
      FIELD(plugin),
+     NO_FIELD},
+    {{"--capture", "LOGDIR", ONLY(DEMO), "write a capture of the run, and count from it, too"},
+     KIND_TEXT,
+     FIELD(capture_dir),
      NO_FIELD},
     {{"--topology", "NAME", ONLY(AOT), "machine to compile for (v5e:2x2x1)"}, KIND_TEXT, FIELD(topology), NO_FIELD},
     {{"--require-names", NULL, ONLY(AOT), "exit status 1 if no instruction carries a scope"},
@@ -136,11 +141,11 @@ static const option table[] = {
      KIND_NUMBER,
      FIELD(top),
      FIELD(has_top)},
-    {{"--width", "N", READING | ONLY(AOT), "columns of text (the terminal's; 80 in a pipe)"},
+    {{"--width", "N", SENTENCES, "columns of text (the terminal's; 80 in a pipe)"},
      KIND_NUMBER,
      FIELD(width),
      NO_FIELD},
-    {{"--no-color", NULL, READING | ONLY(AOT), "no bold headings on a terminal (also: NO_COLOR=1)"},
+    {{"--no-color", NULL, SENTENCES, "no bold headings on a terminal (also: NO_COLOR=1)"},
      KIND_SWITCH,
      FIELD(no_color),
      NO_FIELD},
@@ -379,6 +384,9 @@ static bool check(const options *o, xp_error *err)
     return fail(err, "Something is missing for", "aot",
                 "Write xlaprof aot PROGRAM --plugin libtpu.so --topology v5e:2x2x1");
   }
+  if (o->command == CMD_DEMO && o->path == NULL) {
+    return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab");
+  }
   if (o->path == NULL) {
     return fail(err, "No capture is given to", command_name(o->command),
                 "Name a file *.xplane.pb, or a directory that holds some: xlaprof report PATH");
@@ -416,6 +424,8 @@ bool options_parse(options *o, int count, char **words, xp_error *err)
         return fail(err, "There is a third word:", word, "Write several programs as HOST:PORT,HOST:PORT");
       }
       o->logdir = word;
+    } else if (o->command == CMD_DEMO) {
+      return fail(err, "One demonstration runs at a time, and there is a second word:", word, "Write xlaprof demo lab");
     } else {
       return fail(err, "One capture is read at a time, and there is a second:", word,
                   "To read several hosts together, name the directory that holds them");

@@ -18,6 +18,7 @@ typedef enum {
   CMD_EVENTS,
   CMD_CAPTURE,
   CMD_AOT,
+  CMD_DEMO,
   CMD_COUNT
 } command_id;
 
@@ -37,6 +38,7 @@ typedef struct {
   /* aot */
   const char *plugin, *topology;
   bool require_names;
+  const char *capture_dir; /* demo */
   /* capture */
   const char *logdir; /* its second operand */
   const char *session_id;

@@ -59,9 +59,37 @@
 
 #define XL_PRODUCT_OPS(X)                                                                                              \
   X(MM, "aten::mm", mm, 0, mm, 3)                                                                                      \
-  X(ADDMM, "aten::addmm", addmm, 0, addmm, 6)
+  X(ADDMM, "aten::addmm", addmm, 0, addmm, 6)                                                                          \
+  X(BMM, "aten::bmm", bmm, 0, bmm, 3)
+
+/* Windows over images. */
+#define XL_WINDOW_OPS(X)                                                                                               \
+  X(CONV2D, "aten::convolution", conv2d, 0, conv2d, 3)                                                                 \
+  X(CONV2D_BACKWARD_INPUT, "aten::convolution_backward_input", conv2d_backward_input, 0, none, 0)                      \
+  X(CONV2D_BACKWARD_WEIGHT, "aten::convolution_backward_weight", conv2d_backward_weight, 0, none, 0)                   \
+  X(AVG_POOL2D, "aten::avg_pool2d", avg_pool2d, 0, avg_pool2d, 0)                                                      \
+  X(AVG_POOL2D_BACKWARD, "aten::avg_pool2d_backward", avg_pool2d_backward, 0, none, 0)
+
+/* Layers and losses.  The code of a normalisation is its gradient. */
+#define XL_LAYER_OPS(X)                                                                                                \
+  X(SOFTMAX, "aten::softmax", softmax, 0, softmax, XL_SAVE_OUTPUT)                                                     \
+  X(SOFTMAX_BACKWARD, "aten::softmax_backward", softmax_backward, 0, none, 0)                                          \
+  X(LOG_SOFTMAX, "aten::log_softmax", log_softmax, 0, log_softmax, XL_SAVE_OUTPUT)                                     \
+  X(LOG_SOFTMAX_BACKWARD, "aten::log_softmax_backward", log_softmax_backward, 0, none, 0)                              \
+  X(VAR_MEAN, "aten::var_mean", var_mean, 0, none, 0)                                                                  \
+  X(LAYER_NORM, "aten::native_layer_norm", norm, XL_OP_LAYER_NORM_BACKWARD, norm, 7)                                   \
+  X(LAYER_NORM_BACKWARD, "aten::native_layer_norm_backward", norm_backward, 0, none, 0)                                \
+  X(GROUP_NORM, "aten::native_group_norm", norm, XL_OP_GROUP_NORM_BACKWARD, norm, 7)                                   \
+  X(GROUP_NORM_BACKWARD, "aten::native_group_norm_backward", norm_backward, 0, none, 0)                                \
+  X(BATCH_NORM, "aten::native_batch_norm", norm, XL_OP_BATCH_NORM_BACKWARD, norm, 7)                                   \
+  X(BATCH_NORM_BACKWARD, "aten::native_batch_norm_backward", norm_backward, 0, none, 0)                                \
+  X(NORM_BACKWARD_WEIGHT, "xla::norm_backward_weight", norm_backward_weight, 0, none, 0)                               \
+  X(NLL_LOSS, "aten::nll_loss", nll_loss, 0, nll_loss, 1 << 1)                                                         \
+  X(NLL_LOSS_BACKWARD, "aten::nll_loss_backward", nll_loss_backward, 0, none, 0)
 
 #define XL_OPS(X)                                                                                                      \
-  XL_SOURCE_OPS(X) XL_RANDOM_OPS(X) XL_ELEMENT_OPS(X) XL_VIEW_OPS(X) XL_MOVE_OPS(X) XL_SUM_OPS(X) XL_PRODUCT_OPS(X)
+  XL_SOURCE_OPS(X)                                                                                                     \
+  XL_RANDOM_OPS(X)                                                                                                     \
+  XL_ELEMENT_OPS(X) XL_VIEW_OPS(X) XL_MOVE_OPS(X) XL_SUM_OPS(X) XL_PRODUCT_OPS(X) XL_WINDOW_OPS(X) XL_LAYER_OPS(X)
 
 #endif

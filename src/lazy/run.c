@@ -81,7 +81,7 @@ static xl_program *compile(xl_device *device, const xl_root *roots, size_t count
   xl_sample(XL_METRIC_ALIASES, (double)graph.alias_count);
   xl_count(XL_COUNT_CREATE_COMPILE_HANDLES, 1);
   xl_program *program = xl_program_add(graph.key, device, executable, err);
-  if (program != NULL && xl_rt.debug_level >= 1 && !options->is_eager) {
+  if (program != NULL && xl_explain_level() >= 1 && !options->is_eager) {
     const xl_explanation why = explanation(program, options);
     xl_explain_compile(&why);
   }
@@ -231,7 +231,7 @@ xp_status xl_run(xl_device *device, xl_root *roots, size_t count, const xl_run_o
   if (program == NULL) {
     return err != NULL && err->status != XP_OK ? err->status : XP_ERR_MEMORY;
   }
-  if (xl_rt.debug_level >= 2 && !options->is_eager) {
+  if (xl_explain_level() >= 2 && !options->is_eager) {
     const xl_explanation why = explanation(program, options);
     xl_explain_execute(&why);
   }

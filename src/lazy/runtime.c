@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "lazy/step.h"
 
-xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER};
+xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER, .most_in_flight = 32};
 
 /* ---------------------------------------------------------------- opening */
 
@@ -50,8 +50,6 @@ static void open_runtime(void)
     has_fork_handlers = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
   }
   xl_counters_open();
-  const char *level = getenv("XL_DEBUG");
-  xl_rt.debug_level = level != NULL ? atoi(level) : 0;
   xl_rt.names_are_open = xl_rt.names_are_open || variable_is_true("XLA_HLO_DEBUG") || variable_is_true("XLA_IR_DEBUG");
   xl_rt.is_open = true;
   xl_steps_follow();
@@ -175,6 +173,17 @@ xl_var *xl_made(xl_var *var)
   return var;
 }
 
+/* Says once in a capture why its device operations have no names, where a trace shows that somebody wants them. */
+static void tell_closed_gate(void)
+{
+  static bool is_told;
+  if (!is_told && xp_scope_depth() > 0) {
+    is_told = true;
+    xp_instant(XP_LEVEL_USER, "xlaprof: no names on the device; set XLA_HLO_DEBUG=1, or call xl_set_ir_debug(true)",
+               NULL, 0);
+  }
+}
+
 void xl_resume(const xl_entry *entry, const xl_location *place)
 {
   const int64_t start_ns = xp_monotonic_ns();
@@ -188,6 +197,9 @@ void xl_resume(const xl_entry *entry, const xl_location *place)
 void xl_begin(xl_entry *entry, const xl_location *place)
 {
   xl_resume(entry, place);
+  if (!xl_rt.names_are_open && xp_is_recording(XP_LEVEL_USER)) {
+    tell_closed_gate();
+  }
   if (__builtin_expect(entry->counter == NULL, 0)) {
     char name[64];
     snprintf(name, sizeof name, "xla::%s", entry->name);
@@ -202,7 +214,8 @@ void xl_end_with_nothing(void)
     xl_var_drop(xl_rt.made[i]);
   }
   xl_rt.made_count = 0;
-  xl_sample(XL_METRIC_TRACING, (double)(xp_monotonic_ns() - xl_rt.start_ns));
+  const int64_t now_ns = xp_monotonic_ns();
+  xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], (double)(now_ns - xl_rt.start_ns), now_ns);
   xl_rt.entry = NULL;
   xl_rt.place = NULL;
   xl_rt.scope = NULL;

@@ -6,10 +6,11 @@
 #include "lazy/apply.h"
 #include "lazy/autograd.h"
 #include "lazy/op_views.h"
+#include "lazy/pieces.h"
 
 static xl_var *var_alloc(xl_storage *storage, xl_type type, const xl_shape *shape)
 {
-  xl_var *var = calloc(1, sizeof *var);
+  xl_var *var = xl_piece_take_zeroed(sizeof *var);
   if (var != NULL) {
     var->refs = 1;
     var->storage = storage;
@@ -21,11 +22,11 @@ static xl_var *var_alloc(xl_storage *storage, xl_type type, const xl_shape *shap
 
 xl_var *xl_var_create(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value)
 {
-  xl_storage *storage = calloc(1, sizeof *storage);
+  xl_storage *storage = xl_piece_take_zeroed(sizeof *storage);
   xl_var *var = var_alloc(storage, type, shape);
   if (storage == NULL || var == NULL) {
-    free(storage);
-    free(var);
+    xl_piece_give(storage, sizeof *storage);
+    xl_piece_give(var, sizeof *var);
     xl_node_drop(value);
     return NULL;
   }
@@ -114,11 +115,11 @@ void xl_var_drop(xl_var *var)
   }
   if (--var->storage->refs == 0) {
     xl_cell_close(&var->storage->cell);
-    free(var->storage);
+    xl_piece_give(var->storage, sizeof *var->storage);
   }
   xl_var_drop(var->grad);
   xl_grad_node_drop(var->history);
-  free(var);
+  xl_piece_give(var, sizeof *var);
 }
 
 /* ---------------------------------------------------------------- views that fell behind */
