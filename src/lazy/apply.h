@@ -44,6 +44,9 @@ xl_var *xl_update(xl_var *x, xl_var *value);
 xl_var *xl_number(xl_type type, double value);
 xl_var *xl_filled(xl_type type, const xl_shape *shape, double value);
 
+/* A tensor of an array that is on its device. */
+xl_var *xl_of_data(xl_data *data, xl_type type, const xl_shape *shape);
+
 /* Runs a node as a program of its own, in eager mode: *value becomes the node of the array that comes out.  False with
  * an error. */
 bool xl_run_eagerly(xl_device *device, xl_node **value);

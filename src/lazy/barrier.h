@@ -19,4 +19,7 @@ xl_data *xl_barrier_value(xl_var *tensor, const char *cause, const xl_location *
 /* Waits until no more than the allowed number of executions is in flight.  Outside of the lock. */
 void xl_barrier_limit(void);
 
+/* Gives memory back. */
+void xl_barriers_end(void);
+
 #endif

@@ -58,9 +58,8 @@ static xl_tensor upload(xl_entry *entry, const xl_location *at, xl_type type, co
   xl_lock();
   xl_rt.entry = entry;
   xl_rt.place = at;
-  xl_node *leaf = data != NULL ? xl_data_leaf(data, type, shape) : xl_refuse_with(&err);
+  xl_var *var = data != NULL ? xl_of_data(data, type, shape) : xl_refuse_with(&err);
   xl_data_drop(data);
-  xl_var *var = leaf != NULL ? xl_made(xl_var_create(device, type, shape, leaf)) : NULL;
   return xl_end(var);
 }
 
