@@ -130,10 +130,11 @@ static void predictions_text(const xp_check_view *v)
 
 static void floor_text(const xp_check_view *v)
 {
-  static const char *const bases[] = {[XP_BASE_PERIOD] = "the step's period",
-                                      [XP_BASE_LENGTH] = "the step's length",
-                                      [XP_BASE_WINDOW] = "the time from the first to the last work, since no whole "
-                                                         "step of this name is in the capture"};
+  static const char *const bases[] = {
+      [XP_BASE_PERIOD] = "the step's period",
+      [XP_BASE_LENGTH] = "the step's length (no two whole steps follow each other)",
+      [XP_BASE_WINDOW] = "the time from the first to the last work (no whole step of this name is in the capture)",
+  };
   const xp_gaps_check *gaps = &v->check->gaps;
   xp_arena *arena = v->view.printer->arena;
   xp_str floor = xp_format_time(arena, gaps->floor_ps), base = xp_format_time(arena, gaps->base_ps);
