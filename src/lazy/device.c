@@ -35,6 +35,19 @@ void xl_flight_end(xl_in_flight *flight, const xp_error *err)
   pthread_mutex_unlock(&flight->lock);
 }
 
+void xl_flight_limit(xl_in_flight *flight, size_t most)
+{
+  pthread_mutex_lock(&flight->lock);
+  if (flight->count > most) {
+    const xp_region region = xp_region_begin(XP_LEVEL_INFO, "Wait for executions in flight");
+    while (flight->count > most) {
+      pthread_cond_wait(&flight->changed, &flight->lock);
+    }
+    xp_region_end(region);
+  }
+  pthread_mutex_unlock(&flight->lock);
+}
+
 xp_status xl_flight_wait(xl_in_flight *flight, xp_error *err)
 {
   pthread_mutex_lock(&flight->lock);

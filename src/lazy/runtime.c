@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "lazy/step.h"
 
-xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER};
+xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER, .most_in_flight = 32};
 
 /* ---------------------------------------------------------------- opening */
 

@@ -33,6 +33,7 @@ typedef struct {
   bool is_open, is_eager, names_are_open, views_are_fresh;
   uint32_t compiled_depth;     /* open compiled regions */
   const char *graph_name;      /* of the innermost one */
+  size_t most_in_flight;       /* executions, behind a barrier */
   xl_device *devices, *device; /* all, and the one in use */
 
   /* The call that holds the lock. */

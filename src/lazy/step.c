@@ -17,6 +17,7 @@ static xp_status wait_for_step(void *context, xp_error *err)
   const xp_status status = err != NULL ? xl_error(err) : first->status;
   xl_rt.thread->is_step_marked = true;
   xl_unlock();
+  xl_barrier_limit();
   return status;
 }
 
