@@ -169,7 +169,7 @@ NUMBERED = [
     with_number("mul", 3, lambda x, y: in_numbers(x) * (y if x.dtype == bool else x.dtype.type(y)), ALL, or_i64, grad=[0]),
     with_number("mul", -1.5, lambda x, y: x * y, ALL, floating, ulps=1, grad=[0]),
     with_number("div", 4, lambda x, y: x / y, ALL, floating, ulps=1, grad=[0]),
-    with_number("div", 0, lambda x, y: x / np.float64(y), ALL, floating),
+    with_number("div", 0, lambda x, y: x / np.float64(y), NUMBERS, floating),
     with_number("pow", 2, lambda x, y: in_numbers(x) * in_numbers(x), ALL, or_i64, grad=[0]),
     with_number("pow", 3, lambda x, y: in_numbers(x) ** x.dtype.type(3) if x.dtype != bool else in_numbers(x), ALL, or_i64, ulps=8,
                 grad=[0]),
