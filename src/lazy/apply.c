@@ -134,6 +134,12 @@ xl_var *xl_update(xl_var *x, xl_var *value)
   return x;
 }
 
+xl_var *xl_of_data(xl_data *data, xl_type type, const xl_shape *shape)
+{
+  xl_node *leaf = xl_data_leaf(data, type, shape);
+  return xl_made(leaf != NULL ? xl_var_create(data->device, type, shape, leaf) : NULL);
+}
+
 /* ---------------------------------------------------------------- numbers */
 
 /* A tensor for a node (takes the reference; NULL: there was an error). */
@@ -167,10 +173,12 @@ static xl_var *repeated(xl_type type, const xl_shape *shape, double value)
   return xl_apply_1(&result, number);
 }
 
+bool xl_allocate(xl_type type, const xl_shape *shape)
+{
+  return !xl_runs_eagerly() || repeated(type, shape, 0) != NULL;
+}
+
 xl_var *xl_filled(xl_type type, const xl_shape *shape, double value)
 {
-  if (xl_runs_eagerly() && repeated(type, shape, 0) == NULL) { /* memory is filled with zeros when it is allocated */
-    return NULL;
-  }
-  return repeated(type, shape, value);
+  return xl_allocate(type, shape) ? repeated(type, shape, value) : NULL;
 }

@@ -134,6 +134,7 @@ xp_status xl_barrier_tensors(xl_var *const *tensors, size_t count, const char *c
   const xl_run_options options = {.cause = cause, .place = place};
   if (status == XP_OK && count > 0) {
     status = run(xl_var_device(tensors[0]), &options, err);
+    xl_random_forget(xl_var_device(tensors[0]));
   }
   xp_region_end(internal);
   xp_region_end(region);
@@ -148,6 +149,13 @@ xl_data *xl_barrier_value(xl_var *tensor, const char *cause, const xl_location *
   return xl_data_hold(xl_var_value(tensor)->data);
 }
 
+void xl_barriers_end(void)
+{
+  free(work.roots);
+  free(work.cells);
+  work = (pending){NULL, NULL, 0, 0};
+}
+
 /* ---------------------------------------------------------------- public */
 
 /* The first error of the thread comes before all else. */
@@ -159,6 +167,17 @@ static xp_status reported(xp_error *err)
 static xp_status wait_for(xl_device *device, xp_error *err)
 {
   return device != NULL ? xl_flight_wait(&device->flight, err) : XP_OK;
+}
+
+void xl_barrier_limit(void)
+{
+  xl_lock();
+  xl_device *device = xl_rt.device;
+  const size_t most = xl_rt.most_in_flight;
+  xl_unlock();
+  if (device != NULL && !device->is_lost) {
+    xl_flight_limit(&device->flight, most);
+  }
 }
 
 xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err)
@@ -175,6 +194,9 @@ xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err)
   xl_rt.place = NULL;
   xl_device *device = xl_rt.device;
   xl_unlock();
+  if (status == XP_OK && !is_waiting) {
+    xl_barrier_limit();
+  }
   return status == XP_OK && is_waiting ? wait_for(device, err) : status;
 }
 
@@ -214,8 +236,7 @@ xp_status xl_wait(xp_error *err)
   return status;
 }
 
-/* A download, outside of the lock: it waits for the device. */
-static xp_status download(const xl_data *data, void *target, size_t bytes, xp_error *err)
+xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, xp_error *err)
 {
   const xp_region region = xp_region_begin(XP_LEVEL_INFO, "PjRtComputationClient::TransferFromDevice");
   const int64_t start_ns = xp_monotonic_ns();
@@ -261,7 +282,7 @@ xp_status xl_to_host_at(const xl_location *at, xl_tensor tensor, void *target, s
   if (data == NULL) {
     return err->status;
   }
-  const xp_status status = download(data, target, bytes, err);
+  const xp_status status = xl_barrier_download(data, target, bytes, err);
   xl_lock();
   xl_data_drop(data);
   xl_unlock();

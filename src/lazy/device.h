@@ -33,8 +33,8 @@ struct xl_device {
   xl_cell cells; /* ring of all cells with a value on this device, oldest first; this one is its beginning */
   xl_kept_number numbers[XL_NUMBERS_KEPT];
   uint64_t number_clock;
-  uint64_t seed;      /* of random numbers, as the host knows it */
-  xl_node *seed_node; /* a reference; NULL: not asked for since the last barrier */
+  uint64_t seed, next_seed; /* of random numbers, as the host knows them: the step's first, and the next operation's */
+  xl_node *seed_node;       /* a reference; NULL: not asked for since the last barrier */
   xl_in_flight flight;
 };
 
@@ -44,6 +44,9 @@ xl_device *xl_device_current(xp_error *err);
 /* Counts work: begun before it is launched; done_with is what the plugin's event calls. */
 void xl_flight_begin(xl_in_flight *flight);
 void xl_flight_end(xl_in_flight *flight, const xp_error *err);
+
+/* Waits until at most so many executions are in flight.  Outside of the runtime's lock. */
+void xl_flight_limit(xl_in_flight *flight, size_t most);
 
 /* Waits for all work; the first error that was not reported. */
 xp_status xl_flight_wait(xl_in_flight *flight, xp_error *err);

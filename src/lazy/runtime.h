@@ -10,7 +10,7 @@
 #include "lazy/counters.h"
 #include "lazy/tensor.h"
 
-/* What belongs to a thread. */
+/* What belongs to a thread; zeroed memory is one that did nothing yet. */
 typedef struct {
   xp_error error; /* the first that was not reported */
   bool grad_is_off;
@@ -33,7 +33,7 @@ typedef struct {
   bool is_open, is_eager, names_are_open, views_are_fresh;
   uint32_t compiled_depth;     /* open compiled regions */
   const char *graph_name;      /* of the innermost one */
-  int debug_level;             /* XL_DEBUG: 1 compiles, 2 executions as well */
+  size_t most_in_flight;       /* executions, behind a barrier */
   xl_device *devices, *device; /* all, and the one in use */
 
   /* The call that holds the lock. */
@@ -59,6 +59,9 @@ void xl_unlock(void);
 void xl_begin(xl_entry *entry, const xl_location *place);
 xl_tensor xl_end(xl_var *result);
 void xl_end_with_nothing(void);
+
+/* Takes the lock again for an operation that waited outside of it; ends like a call. */
+void xl_resume(const xl_entry *entry, const xl_location *place);
 
 /* The tensor of a handle, borrowed; NULL with an error if it was freed, and without one for XL_NONE after an error. */
 xl_var *xl_arg(xl_tensor tensor);
