@@ -222,7 +222,7 @@ static xl_var *with_running(xl_var *x, const batch_norm *how, const xl_shape *ea
   }
   const xl_type type = xl_is_float(x->type) ? x->type : XL_F32;
   xl_var *wide = xl_op_cast(how->var.var, XL_F32);
-  xl_var *scale = xl_op_unary(XL_OP_NEG, xl_op_binary_number(XL_OP_ADD, wide, how->epsilon));
+  xl_var *scale = xl_op_unary(XL_OP_RSQRT, xl_op_binary_number(XL_OP_ADD, wide, how->epsilon));
   scale = how->weight.is_given ? xl_op_binary(XL_OP_MUL, scale, how->weight.var) : scale;
   xl_var *centred = xl_op_binary(XL_OP_SUB, x, xl_op_reshape(xl_op_cast(how->mean.var, XL_F32), each));
   xl_var *y = xl_op_binary(XL_OP_MUL, centred, xl_op_reshape(scale, each));
