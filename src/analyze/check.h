@@ -2,7 +2,7 @@
  * predicted are the gaps that were found.
  *
  * A name is on an instruction if it is a component of the op name, the last one left out, with or without the number
- * that torch_xla puts behind it and what JAX wraps around it.  A name with slashes is as many components.
+ * that torch_xla puts behind it and what JAX wraps around it.  A name with slashes is as many components, at most 16.
  */
 #ifndef XP_ANALYZE_CHECK_H
 #define XP_ANALYZE_CHECK_H

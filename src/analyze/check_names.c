@@ -17,9 +17,13 @@ typedef struct {
   xp_checked_name *names;
   uint32_t *last_op; /* that was counted for a name, plus 1 */
   int64_t *most_ps;  /* of one instruction */
-  uint32_t *paths;   /* names with slashes */
-  size_t path_count, capacity, last_capacity, most_capacity, path_capacity;
+  size_t most_parts; /* components of the longest name */
+  size_t capacity, last_capacity, most_capacity;
 } table;
+
+enum {
+  MOST_PARTS = 16
+}; /* components of a name that are looked for; without a limit deep names would cost the square */
 
 /* ---- which names */
 
@@ -30,6 +34,15 @@ static xp_str as_in_op_names(xp_str name, xp_arena *arena)
     *p = *p == ':' ? '_' : *p;
   }
   return copy;
+}
+
+static size_t count_parts(xp_str name)
+{
+  size_t parts = 1;
+  for (size_t at = xp_str_find(name, '/', 0); at < name.len; at = xp_str_find(name, '/', at + 1)) {
+    parts++;
+  }
+  return parts;
 }
 
 static xp_checked_name *row_of(table *t, xp_str name)
@@ -43,10 +56,8 @@ static xp_checked_name *row_of(table *t, xp_str name)
     t->names[i] = (xp_checked_name){.name = name};
     t->last_op[i] = 0;
     t->most_ps[i] = INT64_MIN;
-    if (xp_str_find(name, '/', 0) < name.len) {
-      t->paths = xp_arena_grow(t->arena, t->paths, t->path_count, &t->path_capacity, sizeof *t->paths);
-      t->paths[t->path_count++] = i;
-    }
+    size_t parts = count_parts(name);
+    t->most_parts = parts > t->most_parts && parts <= MOST_PARTS ? parts : t->most_parts;
   }
   return &t->names[i];
 }
@@ -84,24 +95,6 @@ static void add_thread(table *t, const xp_thread *thread)
 
 /* ---- who carries them */
 
-/* A name with slashes, from the component on that `at` gave last. */
-static bool is_path(xp_op_components at, xp_str raw, xp_str folded, xp_str path)
-{
-  for (bool first = true;; first = false) {
-    xp_str part = xp_str_take(path, xp_str_find(path, '/', 0));
-    if ((!first && at.begins) || (!xp_str_eq(part, raw) && !xp_str_eq(part, folded))) {
-      return false;
-    }
-    if (part.len == path.len) {
-      return true;
-    }
-    path = xp_str_skip(path, part.len + 1);
-    if (!xp_op_components_next(&at, &raw, &folded)) {
-      return false;
-    }
-  }
-}
-
 static void count_for(table *t, uint32_t name, uint32_t o)
 {
   const xp_op *op = &t->an->devices.ops[o];
@@ -121,22 +114,58 @@ static void count_for(table *t, uint32_t name, uint32_t o)
   }
 }
 
-static void count_op(table *t, uint32_t o)
+/* The components of one name so far, with slashes between them. */
+typedef struct {
+  char *text;
+  size_t len;
+  size_t *starts;
+  size_t count;
+} path;
+
+/* Room for every op name. */
+static path path_of(xp_arena *arena, const xp_devices *devices)
+{
+  size_t longest = 0, most = 0;
+  for (uint32_t o = 0; o < devices->op_count; o++) {
+    xp_str name = devices->ops[o].op_name;
+    size_t parts = count_parts(name);
+    longest = name.len > longest ? name.len : longest;
+    most = parts > most ? parts : most;
+  }
+  return (path){.text = xp_arena_alloc(arena, longest), .starts = xp_arena_array(arena, most, sizeof(size_t))};
+}
+
+/* Appends a component, and looks up all that end with it. */
+static void count_component(table *t, path *p, xp_str component, uint32_t o)
+{
+  if (component.len == 0) {
+    return;
+  }
+  if (p->count > 0) {
+    p->text[p->len++] = '/';
+  }
+  p->starts[p->count++] = p->len;
+  memcpy(p->text + p->len, component.ptr, component.len);
+  p->len += component.len;
+  for (size_t parts = 1; parts <= t->most_parts && parts <= p->count; parts++) {
+    size_t start = p->starts[p->count - parts];
+    uint32_t name = xp_intern_find(&t->known, xp_str_from(p->text + start, p->len - start));
+    if (name != XP_NONE) {
+      count_for(t, name, o);
+    }
+  }
+}
+
+static void count_op(table *t, path *as_is, path *as_shown, uint32_t o)
 {
   xp_op_components at = xp_op_components_of(t->an->devices.ops[o].op_name, t->lazy);
   xp_str raw, folded;
   while (xp_op_components_next(&at, &raw, &folded)) {
-    const uint32_t found[] = {xp_intern_find(&t->known, raw), xp_intern_find(&t->known, folded)};
-    for (size_t i = 0; i < 2; i++) {
-      if (found[i] != XP_NONE) {
-        count_for(t, found[i], o);
-      }
+    if (at.begins) {
+      as_is->len = as_is->count = as_shown->len = as_shown->count = 0;
     }
-    for (size_t p = 0; p < t->path_count; p++) {
-      if (is_path(at, raw, folded, t->known.strings[t->paths[p]])) {
-        count_for(t, t->paths[p], o);
-      }
-    }
+    count_component(t, as_is, raw, o);
+    count_component(t, as_shown, folded, o);
   }
 }
 
@@ -150,6 +179,7 @@ static bool is_of_jax(const xp_op *op)
 static void count_work(table *t, xp_names_check *check)
 {
   const xp_devices *devices = &t->an->devices;
+  path as_is = path_of(t->arena, devices), as_shown = path_of(t->arena, devices);
   bool jax = false;
   for (uint32_t o = 0; o < devices->op_count; o++) {
     const xp_op *op = &devices->ops[o];
@@ -159,7 +189,7 @@ static void count_work(table *t, xp_names_check *check)
     check->instructions++;
     check->scoped += op->scoped;
     jax = jax || is_of_jax(op);
-    count_op(t, o);
+    count_op(t, &as_is, &as_shown, o);
   }
   check->frontend = t->lazy ? XP_FRONTEND_TORCH_XLA : jax ? XP_FRONTEND_JAX : XP_FRONTEND_UNKNOWN;
 }

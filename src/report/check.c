@@ -49,6 +49,10 @@ static void write(void *context, const xp_printer *printer)
   xp_capture_text(&v->view);
   xp_check_names_text(v);
   xp_check_gaps_text(v);
+  if (v->view.reading->warning_count > 0) {
+    xp_print_heading(printer, "Warnings of the capture");
+    xp_warnings_text(&v->view, 5);
+  }
 }
 
 xp_status xp_check_write(const xp_check *check, xp_reading *reading, const char *expect, const xp_output *output,

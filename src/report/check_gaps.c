@@ -1,5 +1,6 @@
 /* Each prediction with what was found for it, then the gaps that nobody predicted.
  */
+#include "base/sum.h"
 #include "report/check_view.h"
 #include "report/format.h"
 #include "report/table.h"
@@ -130,15 +131,28 @@ static void predictions_text(const xp_check_view *v)
 
 static void floor_text(const xp_check_view *v)
 {
-  static const char *const bases[] = {[XP_BASE_PERIOD] = "the step's period",
-                                      [XP_BASE_LENGTH] = "the step's length",
-                                      [XP_BASE_WINDOW] = "the time from the first to the last work, since no whole "
-                                                         "step of this name is in the capture"};
+  static const char *const bases[] = {
+      [XP_BASE_PERIOD] = "the step's period",
+      [XP_BASE_LENGTH] = "the step's length (no two whole steps follow each other)",
+      [XP_BASE_WINDOW] = "the time from the first to the last work (no whole step of this name is in the capture)",
+  };
   const xp_gaps_check *gaps = &v->check->gaps;
   xp_arena *arena = v->view.printer->arena;
   xp_str floor = xp_format_time(arena, gaps->floor_ps), base = xp_format_time(arena, gaps->base_ps);
   xp_print_line(v->view.printer, "  ", "Gaps count from %.*s on: %g %% of %.*s, %s.", XP_STR_ARG(floor),
                 gaps->floor_percent, XP_STR_ARG(base), bases[gaps->base]);
+}
+
+/* What to do about gaps that nobody predicted: a command that shows the longest. */
+static void look_text(const xp_check_view *v, const xp_gap *gap)
+{
+  xp_arena *arena = v->view.printer->arena;
+  xp_str from = xp_format_place_in(arena, gap->start_ps, XP_UNIT_MS, 3);
+  xp_str to = xp_format_place_in(arena, xp_add_saturating(gap->start_ps, gap->dur_ps), XP_UNIT_MS, 3);
+  xp_str command = xp_arena_format(arena, "xlaprof gaps %s --from %.*sms --to %.*sms",
+                                   v->view.path != NULL ? v->view.path : "PATH", XP_STR_ARG(from), XP_STR_ARG(to));
+  xp_print_exact(v->view.printer, "  -> What the host did: ", "     ", command);
+  xp_check_advise(v, "If they belong to the program, predict them: `gaps.kinds` of check --json has rows to copy.");
 }
 
 static void unexpected_text(const xp_check_view *v)
@@ -152,8 +166,7 @@ static void unexpected_text(const xp_check_view *v)
     xp_print_line(v->view.printer, "  ", "%.*s that no row predicts (%.*s in all):", XP_STR_ARG(count),
                   XP_STR_ARG(all));
     xp_gap_list_text(&v->view, gaps->unexpected, gaps->unexpected_count, USUAL_ROWS);
-    xp_check_advise(v, "What the host did in them: xlaprof gaps PATH, with --from and --to. If they belong to the "
-                       "program, predict them: `gaps.kinds` of check --json has rows to copy.");
+    look_text(v, gaps->unexpected[0]);
   } else {
     xp_print_line(v->view.printer, "  ", "Every gap of this length is predicted.");
   }

@@ -142,6 +142,26 @@ static void a_name_with_slashes_is_as_many_components(void **state)
                       "attn/unet 0 required, unet/attn/x 0 required, train/unet/attn 1 required, unet/attn 1 required");
 }
 
+static void names_of_a_fusion_are_no_path_together(void **state)
+{
+  story *s = *state;
+  NAMED_OPS(s, "train/a/x;b/y:", "train/a/b/c/x:");
+  assert_string_equal(scopes_of(s, checked(s, "train", "a/b,a/b/c,b/c/x")),
+                      "b/c/x 0 required, a/b 1 required, a/b/c 1 required");
+}
+
+static void a_path_may_have_16_components(void **state)
+{
+  story *s = *state;
+  const char *path = "a";
+  for (int i = 1; i < 16; i++) {
+    path = WORDS(s, "%s/a", path);
+  }
+  NAMED_OPS(s, WORDS(s, "train/%s/x:", path));
+  assert_true(checked(s, "train", path)->names.ok);
+  assert_false(checked(s, "train", WORDS(s, "%s/a", path))->names.ok);
+}
+
 static void what_jax_wraps_around_a_scope_does_not_matter(void **state)
 {
   story *s = *state;
@@ -408,6 +428,8 @@ int main(void)
       STORY(colons_arrive_as_underscores),
       STORY(every_name_of_a_fusion_counts_and_the_fusion_once),
       STORY(a_name_with_slashes_is_as_many_components),
+      STORY(names_of_a_fusion_are_no_path_together),
+      STORY(a_path_may_have_16_components),
       STORY(what_jax_wraps_around_a_scope_does_not_matter),
       STORY(a_step_of_jax_need_not_be_on_instructions),
       STORY(a_step_of_jax_that_the_host_does_not_know_fails),
