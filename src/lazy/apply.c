@@ -134,6 +134,12 @@ xl_var *xl_update(xl_var *x, xl_var *value)
   return x;
 }
 
+xl_var *xl_of_data(xl_data *data, xl_type type, const xl_shape *shape)
+{
+  xl_node *leaf = xl_data_leaf(data, type, shape);
+  return xl_made(leaf != NULL ? xl_var_create(data->device, type, shape, leaf) : NULL);
+}
+
 /* ---------------------------------------------------------------- numbers */
 
 /* A tensor for a node (takes the reference; NULL: there was an error). */

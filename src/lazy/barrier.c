@@ -149,6 +149,13 @@ xl_data *xl_barrier_value(xl_var *tensor, const char *cause, const xl_location *
   return xl_data_hold(xl_var_value(tensor)->data);
 }
 
+void xl_barriers_end(void)
+{
+  free(work.roots);
+  free(work.cells);
+  work = (pending){NULL, NULL, 0, 0};
+}
+
 /* ---------------------------------------------------------------- public */
 
 /* The first error of the thread comes before all else. */

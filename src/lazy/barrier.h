@@ -22,4 +22,7 @@ void xl_barrier_limit(void);
 /* Copies an array to the host.  Outside of the lock: it waits for the device. */
 xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, xp_error *err);
 
+/* Gives memory back. */
+void xl_barriers_end(void);
+
 #endif

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 
 #include "device/plugin.h"
+#include "lazy/barrier.h"
 #include "lazy/pieces.h"
-#include "lazy/run.h"
-#include "lazy/runtime.h"
 #include "xlaprof/session.h"
 
 #define EMBEDDED "embedded"
@@ -276,12 +275,16 @@ void xl_shutdown(void)
   }
   xl_programs_end();
   xl_run_end();
+  xl_barriers_end();
   xl_devices_close();
   size_t bytes;
   if (xl_nodes_alive(&bytes) == 0) {
     xl_pieces_end();
   }
   xl_scopes_end();
+  free(xl_rt.made);
+  xl_rt.made = NULL;
+  xl_rt.made_capacity = 0;
   xl_rt.is_open = false;
   xl_unlock();
 }

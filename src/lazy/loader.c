@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "lazy/apply.h"
 #include "lazy/barrier.h"
 
 enum { ARRAYS_MAX = 16, USUAL_AHEAD = 8, AHEAD_MAX = 4096 };
@@ -226,9 +227,7 @@ static xp_status hand_out(xl_loader *loader, const xl_location *at, batch *b, xl
   for (size_t i = 0; i < loader->options.array_count; i++) {
     const xl_host_array *array = &b->arrays[i];
     xl_begin(&entry, at);
-    xl_node *leaf = xl_data_leaf(b->data[i], array->type, &array->shape);
-    xl_var *var = leaf != NULL ? xl_made(xl_var_create(loader->device, array->type, &array->shape, leaf)) : NULL;
-    tensors[i] = xl_end(var);
+    tensors[i] = xl_end(xl_of_data(b->data[i], array->type, &array->shape));
     is_fine = is_fine && tensors[i].index != 0;
   }
   drop_data(loader, b);

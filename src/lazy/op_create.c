@@ -59,9 +59,8 @@ static xl_tensor upload(xl_entry *entry, const xl_location *at, xl_type type, co
   const size_t size = (size_t)xl_shape_elements(shape) * xl_type_facts[type].bytes;
   xl_data *data = xl_data_upload(device, type, shape, values != NULL ? values : "", size, &err);
   xl_resume(entry, at);
-  xl_node *leaf = data != NULL ? xl_data_leaf(data, type, shape) : xl_refuse_with(&err);
+  xl_var *var = data != NULL ? xl_of_data(data, type, shape) : xl_refuse_with(&err);
   xl_data_drop(data);
-  xl_var *var = leaf != NULL ? xl_made(xl_var_create(device, type, shape, leaf)) : NULL;
   return xl_end(var);
 }
 

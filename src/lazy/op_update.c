@@ -75,14 +75,18 @@ xl_tensor xl_mul_scalar__at(const xl_location *at, xl_tensor tensor, double y)
   return end_update(x, xl_op_binary_number(XL_OP_MUL, before(x), y));
 }
 
-/* x + scale (a op b) */
+/* x + scale (a op b), all of it in the widest type. */
 static xl_tensor add_scaled_pair(xl_entry *entry, const xl_location *at, xl_op op, const xl_tensor tensors[3],
                                  double scale)
 {
   xl_begin(entry, at);
   xl_var *x = xl_arg(tensors[0]), *a = xl_arg(tensors[1]), *b = xl_arg(tensors[2]), *copy = before(x);
-  xl_var *pair = xl_op_binary(op, beside(x, copy, a), beside(x, copy, b));
-  return end_update(x, xl_op_add_scaled(copy, pair, scale));
+  if (x == NULL || a == NULL || b == NULL) {
+    return xl_end(NULL);
+  }
+  const xl_type type = xl_promote(x->type, xl_promote(a->type, b->type));
+  xl_var *first = xl_op_cast(beside(x, copy, a), type), *second = xl_op_cast(beside(x, copy, b), type);
+  return end_update(x, xl_op_add_scaled(copy, xl_op_binary(op, first, second), scale));
 }
 
 xl_tensor xl_addcmul__at(const xl_location *at, xl_tensor x, xl_tensor a, xl_tensor b, double scale)

@@ -116,17 +116,20 @@ static void on_done(void *context, xp_status status, const xp_error *err)
   free(l);
 }
 
+/* Has the end of an execution told; where that fails for lack of memory, waits for it. */
 static void follow(xl_device *device, xp_pjrt_event *done, int64_t start_ns, bool is_eager)
 {
+  xp_error err = {0};
   launch *l = malloc(sizeof *l);
+  xl_flight_begin(&device->flight);
   if (l != NULL) {
     *l = (launch){&device->flight, start_ns, is_eager ? XL_METRIC_EAGER_EXECUTE : XL_METRIC_EXECUTE_TIME};
-    xl_flight_begin(&device->flight);
-    xp_error err;
-    if (xp_pjrt_event_on_ready(done, on_done, l, &err) != XP_OK) {
-      xl_flight_end(&device->flight, &err);
-      free(l);
-    }
+  }
+  if (l == NULL || xp_pjrt_event_on_ready(done, on_done, l, &err) != XP_OK) {
+    memset(&err, 0, sizeof err);
+    xp_pjrt_event_wait(done, &err);
+    xl_flight_end(&device->flight, &err);
+    free(l);
   }
   xp_pjrt_event_destroy(done);
 }

@@ -72,37 +72,11 @@ void xl_unlock(void)
 
 /* ---------------------------------------------------------------- threads */
 
-static pthread_key_t thread_key;
-static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
-static __thread xl_thread *thread_here;
-
-static void thread_end(void *context)
-{
-  xl_thread *thread = context;
-  free(thread->pooled);
-  free(thread);
-}
-
-static void make_thread_key(void)
-{
-  pthread_key_create(&thread_key, thread_end);
-}
-
-/* For a thread that there is no memory for: its errors are lost, everything else works. */
-static xl_thread nobody;
+static __thread xl_thread thread_here;
 
 xl_thread *xl_thread_here(void)
 {
-  if (__builtin_expect(thread_here == NULL, 0)) {
-    pthread_once(&thread_key_once, make_thread_key);
-    thread_here = calloc(1, sizeof *thread_here);
-    if (thread_here == NULL || pthread_setspecific(thread_key, thread_here) != 0) {
-      free(thread_here);
-      thread_here = NULL;
-      return &nobody;
-    }
-  }
-  return thread_here;
+  return &thread_here;
 }
 
 /* ---------------------------------------------------------------- errors */

@@ -10,7 +10,7 @@
 #include "lazy/counters.h"
 #include "lazy/tensor.h"
 
-/* What belongs to a thread. */
+/* What belongs to a thread; zeroed memory is one that did nothing yet. */
 typedef struct {
   xp_error error; /* the first that was not reported */
   bool grad_is_off;
