@@ -22,3 +22,16 @@ def check_lazy_operations_agree_with_xla(programs):
 
 def check_lazy_operations_agree_with_an_older_xla(programs):
     agree(programs, programs.plugin(*OLD))
+
+
+def random_numbers(programs, library):
+    """Tests of random numbers compute the generator's words in Python, and what is made of them."""
+    text = output_of(programs.python, TREE / "tests" / "lazy" / "run.py", "--library", programs.built("libxlalazy.so"),
+                     "--plugin", library, "--filter", "rand|seed|dropout|draw|nonzero")
+    count = re.search(r"(\d+) calls, 0 failed", text)
+    must("the tests are there: %s" % text[-200:], count and int(count[1]) >= 20)
+
+
+def check_random_numbers_of_a_seed_are_the_same_on_xla(programs):
+    random_numbers(programs, programs.plugin(*NEW))
+    random_numbers(programs, programs.plugin(*OLD))
