@@ -8,13 +8,13 @@
 #include "report/format.h"
 #include "suggest.h"
 
-typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_BY, KIND_PAIR, KIND_TPU } option_kind;
+typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_PERCENT, KIND_BY, KIND_PAIR, KIND_TPU } option_kind;
 
 #define ONLY(id) (1u << CMD_##id)
 enum {
   ALL = (1u << CMD_COUNT) - 1,
   READING = ALL & ~(ONLY(CAPTURE) | ONLY(AOT) | ONLY(DEMO)),
-  TABLES = (READING & ~ONLY(REPORT)) | ONLY(AOT),
+  TABLES = (READING & ~(ONLY(REPORT) | ONLY(CHECK))) | ONLY(AOT),
   SENTENCES = READING | ONLY(AOT) | ONLY(DEMO),
   EXPLAINING = ONLY(REPORT) | ONLY(GAPS),
   STEPPING = EXPLAINING | ONLY(STEPS),
@@ -94,6 +94,16 @@ static const option table[] = {
      KIND_SWITCH,
      FIELD(require_names),
      NO_FIELD},
+    {{"--step", "NAME", ONLY(CHECK), "the step, as the program calls it"}, KIND_TEXT, FIELD(step), NO_FIELD},
+    {{"--scopes", "NAME[,NAME..]", ONLY(CHECK), "scopes that instructions must carry"},
+     KIND_TEXT,
+     FIELD(scopes),
+     NO_FIELD},
+    {{"--expect", "FILE", ONLY(CHECK), "the predicted gaps, a JSON list of rows"}, KIND_TEXT, FIELD(expect), NO_FIELD},
+    {{"--floor", "PERCENT", ONLY(CHECK), "gaps count from this share of the step's period on (2)"},
+     KIND_PERCENT,
+     FIELD(floor_percent),
+     FIELD(has_floor)},
     {{"--by", "WHAT", ONLY(OPS), "group by op, scope, category, module or source"}, KIND_BY, FIELD(by), NO_FIELD},
     {{"--match", "REGEX", ONLY(EVENTS), "only events whose name holds this expression"},
      KIND_TEXT,
@@ -118,14 +128,14 @@ static const option table[] = {
      FIELD(has_from)},
     {{"--to", "TIME", TIMED, "and before TIME, both from the session start"}, KIND_TIME, FIELD(to_ps), FIELD(has_to)},
     {{"--step", "NAME[:NUM]", STEPPING, "only what belongs to this step"}, KIND_TEXT, FIELD(step), NO_FIELD},
-    {{"--device", "NAME", BY_DEVICE, "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
+    {{"--device", "NAME", BY_DEVICE | ONLY(CHECK), "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
     {{"--host", "NAME", READING, "only this host of the run"}, KIND_TEXT, FIELD(host), NO_FIELD},
     {{"--run", "NAME", READING, "this run instead of the newest"}, KIND_TEXT, FIELD(run), NO_FIELD},
     {{"--min-gap", "TIME", EXPLAINING, "gaps below it are added up, not listed (1us)"},
      KIND_TIME,
      FIELD(min_gap_ps),
      FIELD(has_min_gap)},
-    {{"--input", "REGEX", EXPLAINING, "further names of events that get input data"},
+    {{"--input", "REGEX", EXPLAINING | ONLY(CHECK), "further names of events that get input data"},
      KIND_TEXT,
      FIELD(input),
      NO_FIELD},
@@ -171,18 +181,23 @@ static bool bad_value(xp_error *err, const option *opt, const char *text, const 
   return false;
 }
 
-/* The option that a word names, "--from" or "--from=1ms"; *value is what follows "=", else NULL. */
-static const option *find_option(const char *word, const char **value)
+/* The option that a word names, "--from" or "--from=1ms"; *value is what follows "=", else NULL.  Of two with one name
+ * that of the command. */
+static const option *find_option(const options *o, const char *word, const char **value)
 {
+  const option *other = NULL;
   size_t length = strcspn(word, "=");
   *value = word[length] == '=' ? word + length + 1 : NULL;
   for (size_t i = 0; i < OPTION_COUNT; i++) {
     bool is_family = table[i].kind == KIND_TPU && strncmp(word, "--tpu-", 6) == 0 && length > 6;
     if (is_family || (strlen(table[i].shown.name) == length && strncmp(word, table[i].shown.name, length) == 0)) {
-      return &table[i];
+      if (table[i].shown.commands & (1u << o->command)) {
+        return &table[i];
+      }
+      other = &table[i];
     }
   }
-  return NULL;
+  return other;
 }
 
 /* ---- options of the devices' profilers */
@@ -291,6 +306,28 @@ static bool read_number(const char *text, uint64_t *number)
   return true;
 }
 
+/* "2", "0.5": 0 to 100, whatever the language says of the decimal point. */
+static bool read_percent(const char *text, double *percent)
+{
+  double value = 0, place = 1;
+  size_t digits = strspn(text, "0123456789"), fraction = 0;
+  if (text[digits] == '.') {
+    fraction = strspn(text + digits + 1, "0123456789");
+    digits += 1 + fraction;
+  }
+  if (digits == 0 || text[digits] != '\0' || digits > 20 || text[0] == '.') {
+    return false;
+  }
+  for (const char *p = text; *p != '\0'; p++) {
+    value = *p == '.' ? value : value * 10 + (*p - '0');
+  }
+  for (size_t i = 0; i < fraction; i++) {
+    place *= 10;
+  }
+  *percent = value / place;
+  return *percent <= 100;
+}
+
 static bool set_value(options *o, const option *opt, const char *word, const char *text, xp_error *err)
 {
   char *field = (char *)o + opt->value;
@@ -310,6 +347,9 @@ static bool set_value(options *o, const option *opt, const char *word, const cha
   case KIND_NUMBER:
     return read_number(text, (uint64_t *)field) ||
            bad_value(err, opt, text, "is no number. Write a whole number, 0 or more");
+  case KIND_PERCENT:
+    return read_percent(text, (double *)field) ||
+           bad_value(err, opt, text, "is no share in percent. Write a number from 0 to 100, such as 2 or 0.5");
   case KIND_PAIR:
     return add_pair(o, text) || bad_value(err, opt, text, "is no KEY=VALUE, or there are more than 32 of them");
   case KIND_TPU:
@@ -324,7 +364,7 @@ static bool set_value(options *o, const option *opt, const char *word, const cha
 static bool read_option(options *o, int count, char **words, int *i, xp_error *err)
 {
   const char *value;
-  const option *opt = find_option(words[*i], &value);
+  const option *opt = find_option(o, words[*i], &value);
   const char *word = words[*i];
   char hint[160];
   if (opt == NULL) {
@@ -383,6 +423,9 @@ static bool check(const options *o, xp_error *err)
   if (o->command == CMD_AOT && (o->path == NULL || o->plugin == NULL || o->topology == NULL)) {
     return fail(err, "Something is missing for", "aot",
                 "Write xlaprof aot PROGRAM --plugin libtpu.so --topology v5e:2x2x1");
+  }
+  if (o->command == CMD_CHECK && (o->path == NULL || o->step == NULL)) {
+    return fail(err, "Something is missing for", "check", "Write xlaprof check PATH --step NAME");
   }
   if (o->command == CMD_DEMO && o->path == NULL) {
     return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab");

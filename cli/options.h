@@ -18,6 +18,7 @@ typedef enum {
   CMD_EVENTS,
   CMD_CAPTURE,
   CMD_AOT,
+  CMD_CHECK,
   CMD_DEMO,
   CMD_COUNT
 } command_id;
@@ -38,6 +39,10 @@ typedef struct {
   /* aot */
   const char *plugin, *topology;
   bool require_names;
+  /* check, with step and input */
+  const char *expect, *scopes;
+  bool has_floor;
+  double floor_percent;
   const char *capture_dir; /* demo */
   /* capture */
   const char *logdir; /* its second operand */

@@ -55,24 +55,25 @@ static void train_step(program *p, xl_tensor pictures, xl_tensor labels)
   }
 }
 
-/* The end of a step is the barrier of its batch; the pool ends before it, so that only what lives on is computed. */
-static xp_status train_batches(program *p, xl_loader *loader, xp_error *err)
+/* A batch, and the step on it.  The end of the step is the barrier; the inner pool ends before it, so that only what
+ * lives on is computed. */
+static xp_status train_batch(program *p, xl_loader *loader, xp_error *err)
 {
   xp_status status = XP_OK;
-  while (status == XP_OK) {
-    XP_STEP("train", p->step) {
-      XL_POOL
-      {
-        xl_tensor batch[2];
-        status = xl_loader_next(loader, batch, err);
-        if (status == XP_OK) {
+  XL_POOL
+  {
+    xl_tensor batch[2];
+    status = xl_loader_next(loader, batch, err);
+    if (status == XP_OK) {
+      XP_STEP("train", p->step++) {
+        XL_POOL
+        {
           train_step(p, batch[0], batch[1]);
-          p->step++;
         }
       }
     }
   }
-  return status == XP_ERR_EMPTY ? XP_OK : status;
+  return status;
 }
 
 /* ---- an epoch */
@@ -88,7 +89,10 @@ static xp_status train_epoch(program *p, double *loss, xp_error *err)
   if (status != XP_OK) {
     return status;
   }
-  status = train_batches(p, loader, err);
+  while (status == XP_OK) {
+    status = train_batch(p, loader, err);
+  }
+  status = status == XP_ERR_EMPTY ? XP_OK : status; /* no more batches */
   xl_loader_close(loader);
   if (status == XP_OK) {
     status = xl_item(p->loss_sum, loss, err);

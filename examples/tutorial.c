@@ -1,11 +1,14 @@
-/* The steps of docs/tutorial.md: `tutorial graph`, `program`, `read`, `again`, `gradient`, `names`, `counters`, in this
- * order, each a function here.  What they print stands in that page.
+/* The steps of docs/tutorial.md, each a function here: `tutorial graph`, `program`, `read`, `again`, `gradient`, `cut`,
+ * `names` and `capture LOGDIR`.  What they print stands in that page.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xlaprof/lazy.h>
 #include <xlaprof/metrics.h>
+#include <xlaprof/session.h>
+
+static const char *logdir; /* the second word */
 
 /* Prints a text and frees it. */
 static bool show(char *text)
@@ -102,23 +105,9 @@ static bool gradient(xp_error *err)
   return true;
 }
 
-/* ---- names */
+/* ---- a read in the middle */
 
-static bool names(xp_error *err)
-{
-  xl_tensor x = row(1, 2, 3), y = XL_NONE;
-  XP_TRACE("layer") {
-    XP_TRACE("first") {
-      y = xl_relu(x);
-    }
-    y = xl_add(y, x);
-  }
-  return show(xl_graph_text(&y, 1, err)) && show(xl_program_text(&y, 1, err));
-}
-
-/* ---- what cuts a program into pieces */
-
-static bool counters(xp_error *err)
+static bool cut(xp_error *err)
 {
   xl_tensor x = row(3, 2, 1);
   for (int i = 0; i < 2; i++) {
@@ -143,15 +132,61 @@ static bool counters(xp_error *err)
   return true;
 }
 
+/* ---- names, and a capture */
+
+static bool names(xp_error *err)
+{
+  xl_tensor x = row(1, 2, 3), y = XL_NONE;
+  XP_TRACE("layer") {
+    XP_TRACE("first") {
+      y = xl_relu(x);
+    }
+    y = xl_add(y, x);
+  }
+  return show(xl_graph_text(&y, 1, err));
+}
+
+static bool capture(xp_error *err)
+{
+  xp_session_options options = XP_SESSION_OPTIONS_INIT;
+  options.logdir = logdir;
+  xl_tensor w = row(1, 1, 1), x = row(1, 2, 3);
+  xl_requires_grad(w, true);
+  if (xp_session_start(&options, err) != XP_OK) {
+    return false;
+  }
+  for (int i = 0; i < 3; i++) {
+    XP_STEP("train", i) {
+      XL_POOL
+      {
+        xl_tensor loss = XL_NONE;
+        XP_TRACE("fwd") {
+          loss = xl_sum(xl_mul(x, xl_relu(w)));
+        }
+        xl_backward(loss);
+        XP_TRACE("opt") {
+          XL_NO_GRAD
+          {
+            xl_add_scaled_(w, xl_grad(w), -0.1);
+          }
+        }
+        xl_zero_grad(w);
+      }
+    }
+  }
+  return xl_wait(err) == XP_OK && xp_session_save(NULL, NULL, err) == XP_OK;
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
     const char *name;
     bool (*run)(xp_error *err);
-  } parts[] = {{"graph", graph}, {"program", program},   {"read", read_back},   {"again", again},
-               {"names", names}, {"gradient", gradient}, {"counters", counters}};
+  } parts[] = {{"graph", graph},       {"program", program}, {"read", read_back}, {"again", again},
+               {"gradient", gradient}, {"cut", cut},         {"names", names},    {"capture", capture}};
   xp_error err = {XP_OK, ""};
-  for (size_t i = 0; argc == 2 && i < sizeof parts / sizeof parts[0]; i++) {
+  logdir = argc > 2 ? argv[2] : "logs";
+  for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof parts[0]; i++) {
     if (strcmp(argv[1], parts[i].name) == 0) {
       const bool is_done = parts[i].run(&err);
       if (!is_done) {
@@ -161,6 +196,6 @@ int main(int argc, char **argv)
       return is_done ? 0 : 1;
     }
   }
-  fprintf(stderr, "usage: tutorial graph | program | read | again | gradient | names | counters\n");
+  fprintf(stderr, "usage: tutorial graph | program | read | again | gradient | cut | names | capture LOGDIR\n");
   return 2;
 }

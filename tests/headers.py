@@ -121,7 +121,8 @@ def main():
         check_c(folder)
         check_cxx(folder, sys.argv[1])
         check_lazy(folder, sys.argv[1])
-        check_page(folder, TREE / "docs" / "annotate.md")
+        for page in ("annotate.md", "embedding.md", "lazy.md", "tutorial.md"):
+            check_page(folder, TREE / "docs" / page)
         check_disabled(folder)
     print("\n".join(failures) or "headers: " + " ".join(found("gcc", "clang-14", "g++", "clang++-14")))
     sys.exit(1 if failures else 0)

@@ -154,8 +154,11 @@ XL_OP(select, xl_tensor x, int dim, int64_t index); /* the dimension goes */
 XL_OP(cat, const xl_tensor *tensors, size_t count, int dim);
 XL_OP(stack, const xl_tensor *tensors, size_t count, int dim);
 XL_OP(flip, xl_tensor x, int dim);
-XL_OP(pad, xl_tensor x, int dim, int64_t before, int64_t after, double value);
-XL_OP(tril, xl_tensor x, int64_t diagonal);
+XL_OP(pad, xl_tensor x, int dim, int64_t before, int64_t after, double value); /* below 0: takes elements away */
+XL_OP(tril, xl_tensor x, int64_t diagonal); /* 0 above the diagonal, which is moved to the right by so many columns */
+
+/* Indices are i32, i64 or u8.  As XLA has it, those outside of a dimension are moved to its ends (torch refuses them,
+ * which takes a look at the values); one_hot makes zeros of them. */
 XL_OP(index_select, xl_tensor x, int dim, xl_tensor indices);
 XL_OP(gather, xl_tensor x, int dim, xl_tensor indices);
 XL_OP(one_hot, xl_tensor indices, int64_t classes);

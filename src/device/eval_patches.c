@@ -168,6 +168,36 @@ void xp_dev_patches_fill(const xp_dev_patches *patches, void *to, const void *in
   } while (xp_dev_patches_advance(p, position));
 }
 
+/* Pixels and window change places: the window's positions over one pixel are the pixels under one position. */
+void xp_dev_patches_fill_turned(const xp_dev_patches *patches, void *to, int64_t row, const void *input, int64_t first,
+                                int64_t count, void *scratch)
+{
+  xp_dev_patches turned = *patches;
+  turned.pixel_count = patches->window_count;
+  turned.window_count = patches->pixel_count;
+  for (int d = 0; d < turned.rank; d++) {
+    const xp_dev_spatial *from = &patches->dims[d];
+    turned.dims[d].out = from->window.size;
+    turned.dims[d].window.size = from->out;
+    turned.dims[d].window.stride = from->window.window_dilation;
+    turned.dims[d].window.window_dilation = from->window.stride;
+  }
+  int64_t segments = 0, size = (int64_t)patches->size;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t image = (first + i) / patches->pixel_count, rest = (first + i) % patches->pixel_count;
+    int64_t position[XP_DEV_MAX_SPATIAL];
+    for (int d = turned.rank - 1; d >= 0; d--) {
+      position[d] = rest % patches->dims[d].out;
+      rest /= patches->dims[d].out;
+    }
+    if (i == 0 || patches->pixel_count > 1) {
+      segments = xp_dev_patches_segments(&turned, 0, turned.pixel_count, position, scratch);
+    }
+    fill_columns(&turned, (char *)to + i * row * size, (const char *)input + image * patches->batch_stride * size,
+                 turned.pixel_count, scratch, segments);
+  }
+}
+
 bool xp_dev_window_is_sound(xp_hlo_window_dim window, int64_t in, int64_t out)
 {
   const xp_hlo_window_dim w = window;

@@ -66,4 +66,10 @@ size_t xp_dev_patches_scratch(size_t count);
 void xp_dev_patches_fill(const xp_dev_patches *patches, void *to, const void *input, int64_t first, int64_t count,
                          void *scratch);
 
+/* The same in the order [pixel][channel][window position], with `row` elements from one pixel to the next, along the
+ * window: fast where the window is larger than the output.  Neither dilated inputs nor reversed windows.  The scratch
+ * is that of as many pixels as the window has positions. */
+void xp_dev_patches_fill_turned(const xp_dev_patches *patches, void *to, int64_t row, const void *input, int64_t first,
+                                int64_t count, void *scratch);
+
 #endif

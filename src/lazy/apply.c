@@ -173,10 +173,12 @@ static xl_var *repeated(xl_type type, const xl_shape *shape, double value)
   return xl_apply_1(&result, number);
 }
 
+bool xl_allocate(xl_type type, const xl_shape *shape)
+{
+  return !xl_runs_eagerly() || repeated(type, shape, 0) != NULL;
+}
+
 xl_var *xl_filled(xl_type type, const xl_shape *shape, double value)
 {
-  if (xl_runs_eagerly() && repeated(type, shape, 0) == NULL) { /* memory is filled with zeros when it is allocated */
-    return NULL;
-  }
-  return repeated(type, shape, value);
+  return xl_allocate(type, shape) ? repeated(type, shape, value) : NULL;
 }

@@ -44,6 +44,15 @@ xl_var *xl_update(xl_var *x, xl_var *value);
 xl_var *xl_number(xl_type type, double value);
 xl_var *xl_filled(xl_type type, const xl_shape *shape, double value);
 
+/* What eager mode does before an operation fills fresh memory: as in torch_xla it is filled with zeros, by a program of
+ * its own.  False with an error. */
+bool xl_allocate(xl_type type, const xl_shape *shape);
+
+/* Shapes and types from outside: at most XL_MAX_RANK extents, none negative, and a size that can be.  False with an
+ * error. */
+bool xl_check_shape(const xl_shape *shape);
+bool xl_check_type(xl_type type);
+
 /* A tensor of an array that is on its device. */
 xl_var *xl_of_data(xl_data *data, xl_type type, const xl_shape *shape);
 

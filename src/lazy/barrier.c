@@ -134,6 +134,7 @@ xp_status xl_barrier_tensors(xl_var *const *tensors, size_t count, const char *c
   const xl_run_options options = {.cause = cause, .place = place};
   if (status == XP_OK && count > 0) {
     status = run(xl_var_device(tensors[0]), &options, err);
+    xl_random_forget(xl_var_device(tensors[0]));
   }
   xp_region_end(internal);
   xp_region_end(region);
@@ -235,8 +236,7 @@ xp_status xl_wait(xp_error *err)
   return status;
 }
 
-/* A download, outside of the lock: it waits for the device. */
-static xp_status download(const xl_data *data, void *target, size_t bytes, xp_error *err)
+xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, xp_error *err)
 {
   const xp_region region = xp_region_begin(XP_LEVEL_INFO, "PjRtComputationClient::TransferFromDevice");
   const int64_t start_ns = xp_monotonic_ns();
@@ -282,7 +282,7 @@ xp_status xl_to_host_at(const xl_location *at, xl_tensor tensor, void *target, s
   if (data == NULL) {
     return err->status;
   }
-  const xp_status status = download(data, target, bytes, err);
+  const xp_status status = xl_barrier_download(data, target, bytes, err);
   xl_lock();
   xl_data_drop(data);
   xl_unlock();

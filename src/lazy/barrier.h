@@ -19,6 +19,9 @@ xl_data *xl_barrier_value(xl_var *tensor, const char *cause, const xl_location *
 /* Waits until no more than the allowed number of executions is in flight.  Outside of the lock. */
 void xl_barrier_limit(void);
 
+/* Copies an array to the host.  Outside of the lock: it waits for the device. */
+xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, xp_error *err);
+
 /* Gives memory back. */
 void xl_barriers_end(void);
 

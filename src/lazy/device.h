@@ -33,8 +33,8 @@ struct xl_device {
   xl_cell cells; /* ring of all cells with a value on this device, oldest first; this one is its beginning */
   xl_kept_number numbers[XL_NUMBERS_KEPT];
   uint64_t number_clock;
-  uint64_t seed;      /* of random numbers, as the host knows it */
-  xl_node *seed_node; /* a reference; NULL: not asked for since the last barrier */
+  uint64_t seed, next_seed; /* of random numbers, as the host knows them: the step's first, and the next operation's */
+  xl_node *seed_node;       /* a reference; NULL: not asked for since the last barrier */
   xl_in_flight flight;
 };
 

@@ -215,6 +215,21 @@ xp_hlo_value xl_lower_filled(xl_lowering *to, double value, xp_hlo_type type, co
   return xl_lower_broadcast(to, xp_hlo_build_scalar(to->body, type, value), shape);
 }
 
+xp_hlo_value xl_lower_number_like(xl_lowering *to, double number, xp_hlo_value like)
+{
+  const xp_hlo_shape of = *xp_hlo_value_shape(to->body, like);
+  xl_shape shape = {of.rank, {0}};
+  memcpy(shape.dims, of.dims, of.rank * sizeof *shape.dims);
+  return xl_lower_filled(to, number, of.type, &shape);
+}
+
+xp_hlo_value xl_lower_truth_of(xl_lowering *to, xp_hlo_value x)
+{
+  return xp_hlo_value_shape(to->body, x)->type == XP_HLO_PRED
+             ? x
+             : xp_hlo_build_compare(to->body, XP_HLO_COMPARE_NE, x, xl_lower_number_like(to, 0, x));
+}
+
 xp_hlo_value xl_lower_reduce(xl_lowering *to, xp_hlo_value x, xp_hlo_opcode opcode, double start, const int64_t *dims,
                              size_t count)
 {

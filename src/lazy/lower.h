@@ -38,6 +38,12 @@ xp_hlo_value xl_lower_broadcast(xl_lowering *to, xp_hlo_value x, const xl_shape 
 /* A scalar repeated over a shape. */
 xp_hlo_value xl_lower_filled(xl_lowering *to, double value, xp_hlo_type type, const xl_shape *shape);
 
+/* A number over the shape of a value, and of its type. */
+xp_hlo_value xl_lower_number_like(xl_lowering *to, double number, xp_hlo_value like);
+
+/* A value as bool: what is not 0 is true. */
+xp_hlo_value xl_lower_truth_of(xl_lowering *to, xp_hlo_value x);
+
 /* The sum over dimensions (those go), of any combining opcode whose neutral element is `start`. */
 xp_hlo_value xl_lower_reduce(xl_lowering *to, xp_hlo_value x, xp_hlo_opcode opcode, double start, const int64_t *dims,
                              size_t count);

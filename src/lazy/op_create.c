@@ -1,10 +1,13 @@
 /* Tensors from the host, from numbers, and from other tensors. */
-#include "lazy/apply.h"
+#include "lazy/op_create.h"
+
+#include <math.h>
+
+#include "lazy/autograd.h"
 #include "lazy/data.h"
 #include "lazy/op_elements.h"
 
-/* Shapes from outside: at most XL_MAX_RANK extents, none negative, and a size that can be. */
-static bool check_shape(const xl_shape *shape)
+bool xl_check_shape(const xl_shape *shape)
 {
   int64_t elements = 1;
   bool is_sound = shape->rank <= XL_MAX_RANK;
@@ -20,7 +23,7 @@ static bool check_shape(const xl_shape *shape)
   return true;
 }
 
-static bool check_type(xl_type type)
+bool xl_check_type(xl_type type)
 {
   if ((unsigned)type >= XL_TYPE_COUNT) {
     xl_refuse(XP_ERR_USAGE, "there is no type %d", (int)type);
@@ -33,7 +36,7 @@ static bool check_type(xl_type type)
 static xl_device *check_upload(xl_type type, const xl_shape *shape, const void *values)
 {
   xp_error err = {0};
-  if (!check_type(type) || !check_shape(shape)) {
+  if (!xl_check_type(type) || !xl_check_shape(shape)) {
     return NULL;
   }
   if (values == NULL && xl_shape_elements(shape) > 0) {
@@ -55,9 +58,7 @@ static xl_tensor upload(xl_entry *entry, const xl_location *at, xl_type type, co
   }
   const size_t size = (size_t)xl_shape_elements(shape) * xl_type_facts[type].bytes;
   xl_data *data = xl_data_upload(device, type, shape, values != NULL ? values : "", size, &err);
-  xl_lock();
-  xl_rt.entry = entry;
-  xl_rt.place = at;
+  xl_resume(entry, at);
   xl_var *var = data != NULL ? xl_of_data(data, type, shape) : xl_refuse_with(&err);
   xl_data_drop(data);
   return xl_end(var);
@@ -65,8 +66,53 @@ static xl_tensor upload(xl_entry *entry, const xl_location *at, xl_type type, co
 
 static xl_var *filled(xl_type type, const xl_shape *shape, double value)
 {
-  return check_type(type) && check_shape(shape) ? xl_filled(type, shape, value) : NULL;
+  return xl_check_type(type) && xl_check_shape(shape) ? xl_filled(type, shape, value) : NULL;
 }
+
+xl_var *xl_op_clone(xl_var *x)
+{
+  xl_node *value = x != NULL ? xl_var_value(x) : NULL;
+  if (value == NULL) {
+    return NULL;
+  }
+  const xl_result result = {.op = XL_OP_CLONE, .type = x->type, .shape = x->shape};
+  xl_var *copy = xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value)));
+  return copy != NULL && xl_record(copy, &result, &x, 1) ? copy : NULL;
+}
+
+/* The type that places are counted in: f32 for fractions, and whole numbers that hold the smaller types. */
+static xl_type counting_type(xl_type type)
+{
+  return xl_is_float(type) ? XL_F32 : type == XL_I64 ? XL_I64 : XL_I32;
+}
+
+static xl_var *arange(xl_type type, double start, double end, double step)
+{
+  if (!xl_check_type(type)) {
+    return NULL;
+  }
+  const double count = ceil((end - start) / step);
+  if (type == XL_BOOL || !isfinite(count) || count < 0 || count > 0x1p60) {
+    return xl_refuse(XP_ERR_USAGE, "there is no %s[] from %g to %g in steps of %g", xl_type_name(type), start, end,
+                     step);
+  }
+  if (!xl_is_float(type) && (start != floor(start) || step != floor(step))) {
+    return xl_refuse(XP_ERR_USAGE, "whole numbers (%s) have no start %g and step %g", xl_type_name(type), start, step);
+  }
+  const xl_result result = {.op = XL_OP_ARANGE, .type = type, .shape = XL_SHAPE((int64_t)count)};
+  const xl_type counting = counting_type(type);
+  return xl_check_shape(&result.shape) ? xl_apply_2(&result, xl_number(counting, start), xl_number(counting, step))
+                                       : NULL;
+}
+
+/* The operand is what stands on the diagonal. */
+static xl_var *eye(xl_type type, int64_t n)
+{
+  const xl_result result = {.op = XL_OP_EYE, .type = type, .shape = XL_SHAPE(n, n)};
+  return xl_check_type(type) && xl_check_shape(&result.shape) ? xl_apply_1(&result, xl_number(type, 1)) : NULL;
+}
+
+/* ---------------------------------------------------------------- public */
 
 xl_tensor xl_from_host_at(const xl_location *at, xl_type type, xl_shape shape, const void *values)
 {
@@ -120,6 +166,27 @@ xl_tensor xl_ones_like_at(const xl_location *at, xl_tensor tensor)
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
   return xl_end(x != NULL ? xl_filled(x->type, &x->shape, 1) : NULL);
+}
+
+xl_tensor xl_arange_at(const xl_location *at, xl_type type, double start, double end, double step)
+{
+  static xl_entry entry = {"arange", NULL};
+  xl_begin(&entry, at);
+  return xl_end(arange(type, start, end, step));
+}
+
+xl_tensor xl_eye_at(const xl_location *at, xl_type type, int64_t n)
+{
+  static xl_entry entry = {"eye", NULL};
+  xl_begin(&entry, at);
+  return xl_end(eye(type, n));
+}
+
+xl_tensor xl_clone_at(const xl_location *at, xl_tensor tensor)
+{
+  static xl_entry entry = {"clone", NULL};
+  xl_begin(&entry, at);
+  return xl_end(xl_op_clone(xl_arg(tensor)));
 }
 
 /* Shares the memory of x, as in torch: updates in place reach it. */

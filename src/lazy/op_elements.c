@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "lazy/op_public.h"
+
 xl_type xl_promote(xl_type a, xl_type b)
 {
   static const uint8_t width[XL_TYPE_COUNT] = {
@@ -41,10 +43,20 @@ xl_var *xl_op_cast(xl_var *x, xl_type type)
   return xl_apply_1(&result, x);
 }
 
+/* Bools have no such operation. */
+static xl_var *no_bools(void)
+{
+  return xl_refuse(XP_ERR_USAGE, "this is not defined for bools; xl_cast makes numbers of them, xl_logical_not, "
+                                 "xl_logical_and, xl_logical_or and xl_logical_xor combine them");
+}
+
 xl_var *xl_op_unary(xl_op op, xl_var *x)
 {
   if (x == NULL) {
     return NULL;
+  }
+  if (x->type == XL_BOOL && op != XL_OP_SIGN) {
+    return no_bools();
   }
   const xl_result result = {.op = op, .type = x->type, .shape = x->shape};
   return xl_apply_1(&result, x);
@@ -59,6 +71,12 @@ xl_var *xl_op_float_unary(xl_op op, xl_var *x)
   return xl_apply_1(&result, x);
 }
 
+/* Whether there is an operation of two bools. */
+static bool takes_bools(xl_op op)
+{
+  return op != XL_OP_SUB && op != XL_OP_FLOOR_DIV && op != XL_OP_REMAINDER && op != XL_OP_POW;
+}
+
 xl_var *xl_op_binary(xl_op op, xl_var *x, xl_var *y)
 {
   xl_result result = {.op = op};
@@ -66,10 +84,20 @@ xl_var *xl_op_binary(xl_op op, xl_var *x, xl_var *y)
     return NULL;
   }
   result.type = xl_promote(x->type, y->type);
+  if (result.type == XL_BOOL && !takes_bools(op)) {
+    return no_bools();
+  }
   if (op == XL_OP_DIV && !xl_is_float(result.type)) {
     result.type = XL_F32;
   }
   return xl_apply_2(&result, x, y);
+}
+
+/* A whole number as a type of whole numbers has it: without its upper bits. */
+static double wrapped(xl_type type, double value)
+{
+  const double range = type == XL_U8 ? 0x1p8 : 0x1p32, least = type == XL_U8 ? 0 : -0x1p31;
+  return type == XL_I64 ? value : value - range * floor((value - least) / range);
 }
 
 xl_var *xl_op_binary_number(xl_op op, xl_var *x, double y)
@@ -77,10 +105,14 @@ xl_var *xl_op_binary_number(xl_op op, xl_var *x, double y)
   if (x == NULL) {
     return NULL;
   }
-  const bool has_fraction = y != floor(y) || isinf(y);
-  const bool is_whole = !xl_is_float(x->type) && !has_fraction && op != XL_OP_DIV;
-  const xl_type type = xl_is_float(x->type) ? x->type : !is_whole ? XL_F32 : x->type == XL_BOOL ? XL_I64 : x->type;
-  return xl_op_binary(op, x, xl_number(type, y));
+  if (xl_is_float(x->type)) {
+    return xl_op_binary(op, x, xl_number(x->type, y));
+  }
+  if (!xl_is_whole(y) || op == XL_OP_DIV) {
+    return xl_op_binary(op, x, xl_number(XL_F32, y));
+  }
+  const xl_type type = x->type == XL_BOOL ? XL_I64 : x->type;
+  return xl_op_binary(op, x, xl_number(type, wrapped(type, y)));
 }
 
 xl_var *xl_op_add_scaled(xl_var *x, xl_var *y, double alpha)
@@ -93,51 +125,76 @@ xl_var *xl_op_add_scaled(xl_var *x, xl_var *y, double alpha)
     return NULL;
   }
   result.type = xl_promote(x->type, y->type);
+  if (!xl_is_float(result.type) && !xl_is_whole(alpha)) {
+    return xl_refuse(XP_ERR_USAGE, "%g times a tensor of type %s has a fraction; cast it to f32", alpha,
+                     xl_type_name(y->type));
+  }
+  if (result.type == XL_BOOL) {
+    return no_bools();
+  }
   return xl_apply_3(&result, x, y, xl_number(result.type, alpha));
+}
+
+static xl_var *reciprocal(xl_var *x)
+{
+  return x != NULL ? xl_op_binary(XL_OP_DIV, xl_number(xl_is_float(x->type) ? x->type : XL_F32, 1), x) : NULL;
+}
+
+static xl_var *square(xl_var *x)
+{
+  xl_var *number = x != NULL && x->type == XL_BOOL ? xl_op_cast(x, XL_I64) : x;
+  return xl_op_binary(XL_OP_MUL, number, number);
+}
+
+static xl_var *pow_number(xl_var *x, double y)
+{
+  if (x == NULL || y == 2) {
+    return square(x);
+  }
+  if (!xl_is_float(x->type) && y < 0 && xl_is_whole(y)) {
+    return xl_refuse(XP_ERR_USAGE, "a whole number to the power of %g has a fraction; cast the tensor to f32", y);
+  }
+  return xl_op_binary_number(XL_OP_POW, x, y);
 }
 
 /* ---------------------------------------------------------------- public */
 
-/* xl_NAME(x), xl_NAME(x, y), xl_NAME(x, number): the tensors of the handles, and an expression of them. */
-#define UNARY(name, expression)                                                                                        \
-  xl_tensor xl_##name##_at(const xl_location *at, xl_tensor tensor)                                                    \
-  {                                                                                                                    \
-    static xl_entry entry = {#name, NULL};                                                                             \
-    xl_begin(&entry, at);                                                                                              \
-    xl_var *x = xl_arg(tensor);                                                                                        \
-    return xl_end(expression);                                                                                         \
-  }
+XL_PUBLIC_1(neg, xl_op_unary(XL_OP_NEG, x))
+XL_PUBLIC_1(abs, xl_op_unary(XL_OP_ABS, x))
+XL_PUBLIC_1(sign, xl_op_unary(XL_OP_SIGN, x))
+XL_PUBLIC_1(exp, xl_op_float_unary(XL_OP_EXP, x))
+XL_PUBLIC_1(expm1, xl_op_float_unary(XL_OP_EXPM1, x))
+XL_PUBLIC_1(log, xl_op_float_unary(XL_OP_LOG, x))
+XL_PUBLIC_1(log1p, xl_op_float_unary(XL_OP_LOG1P, x))
+XL_PUBLIC_1(sqrt, xl_op_float_unary(XL_OP_SQRT, x))
+XL_PUBLIC_1(rsqrt, xl_op_float_unary(XL_OP_RSQRT, x))
+XL_PUBLIC_1(sin, xl_op_float_unary(XL_OP_SIN, x))
+XL_PUBLIC_1(cos, xl_op_float_unary(XL_OP_COS, x))
+XL_PUBLIC_1(tanh, xl_op_float_unary(XL_OP_TANH, x))
+XL_PUBLIC_1(erf, xl_op_float_unary(XL_OP_ERF, x))
+XL_PUBLIC_1(floor, xl_op_unary(XL_OP_FLOOR, x))
+XL_PUBLIC_1(ceil, xl_op_unary(XL_OP_CEIL, x))
+XL_PUBLIC_1(round, xl_op_unary(XL_OP_ROUND, x))
+XL_PUBLIC_1(relu, xl_op_unary(XL_OP_RELU, x))
+XL_PUBLIC_1(sigmoid, xl_op_float_unary(XL_OP_SIGMOID, x))
+XL_PUBLIC_1(silu, xl_op_float_unary(XL_OP_SILU, x))
+XL_PUBLIC_1(gelu, xl_op_float_unary(XL_OP_GELU, x))
+XL_PUBLIC_1(square, square(x))
+XL_PUBLIC_1(reciprocal, reciprocal(x))
 
-#define BINARY(name, expression)                                                                                       \
-  xl_tensor xl_##name##_at(const xl_location *at, xl_tensor first, xl_tensor second)                                   \
-  {                                                                                                                    \
-    static xl_entry entry = {#name, NULL};                                                                             \
-    xl_begin(&entry, at);                                                                                              \
-    xl_var *x = xl_arg(first), *y = xl_arg(second);                                                                    \
-    return xl_end(expression);                                                                                         \
-  }
+XL_PUBLIC_2(add, xl_op_binary(XL_OP_ADD, x, y))
+XL_PUBLIC_2(sub, xl_op_binary(XL_OP_SUB, x, y))
+XL_PUBLIC_2(mul, xl_op_binary(XL_OP_MUL, x, y))
+XL_PUBLIC_2(div, xl_op_binary(XL_OP_DIV, x, y))
+XL_PUBLIC_2(floor_div, xl_op_binary(XL_OP_FLOOR_DIV, x, y))
+XL_PUBLIC_2(remainder, xl_op_binary(XL_OP_REMAINDER, x, y))
+XL_PUBLIC_2(pow, xl_op_binary(XL_OP_POW, x, y))
 
-#define WITH_NUMBER(name, expression)                                                                                  \
-  xl_tensor xl_##name##_at(const xl_location *at, xl_tensor tensor, double number)                                     \
-  {                                                                                                                    \
-    static xl_entry entry = {#name, NULL};                                                                             \
-    xl_begin(&entry, at);                                                                                              \
-    xl_var *x = xl_arg(tensor);                                                                                        \
-    return xl_end(expression);                                                                                         \
-  }
-
-UNARY(neg, xl_op_unary(XL_OP_NEG, x))
-UNARY(relu, xl_op_unary(XL_OP_RELU, x))
-
-BINARY(add, xl_op_binary(XL_OP_ADD, x, y))
-BINARY(sub, xl_op_binary(XL_OP_SUB, x, y))
-BINARY(mul, xl_op_binary(XL_OP_MUL, x, y))
-BINARY(div, xl_op_binary(XL_OP_DIV, x, y))
-
-WITH_NUMBER(add_scalar, xl_op_binary_number(XL_OP_ADD, x, number))
-WITH_NUMBER(sub_scalar, xl_op_binary_number(XL_OP_SUB, x, number))
-WITH_NUMBER(mul_scalar, xl_op_binary_number(XL_OP_MUL, x, number))
-WITH_NUMBER(div_scalar, xl_op_binary_number(XL_OP_DIV, x, number))
+XL_PUBLIC_NUMBER(add_scalar, xl_op_binary_number(XL_OP_ADD, x, number))
+XL_PUBLIC_NUMBER(sub_scalar, xl_op_binary_number(XL_OP_SUB, x, number))
+XL_PUBLIC_NUMBER(mul_scalar, xl_op_binary_number(XL_OP_MUL, x, number))
+XL_PUBLIC_NUMBER(div_scalar, xl_op_binary_number(XL_OP_DIV, x, number))
+XL_PUBLIC_NUMBER(pow_scalar, pow_number(x, number))
 
 xl_tensor xl_add_scaled_at(const xl_location *at, xl_tensor first, xl_tensor second, double alpha)
 {

@@ -2,6 +2,7 @@
 #include "lazy/op_sums.h"
 
 #include "lazy/autograd.h"
+#include "lazy/op_public.h"
 #include "lazy/op_views.h"
 
 int64_t xl_dims_all(const xl_var *x)
@@ -12,6 +13,9 @@ int64_t xl_dims_all(const xl_var *x)
 int64_t xl_dims_mask(const xl_var *x, const int *dims, size_t count)
 {
   int64_t mask = 0;
+  if (count == 0 || (x->shape.rank == 0 && count == 1 && (dims[0] == 0 || dims[0] == -1))) {
+    return xl_dims_all(x);
+  }
   for (size_t i = 0; i < count; i++) {
     const int dim = xl_dim_of(x, dims[i], x->shape.rank);
     if (dim < 0) {
@@ -26,22 +30,26 @@ int64_t xl_dims_mask(const xl_var *x, const int *dims, size_t count)
   return mask;
 }
 
+static xl_shape reduced(const xl_var *x, int64_t dims, bool keeps)
+{
+  xl_shape shape = {0, {0}};
+  for (size_t i = 0; i < x->shape.rank; i++) {
+    const bool is_reduced = dims >> i & 1;
+    if (!is_reduced || keeps) {
+      shape.dims[shape.rank++] = is_reduced ? 1 : x->shape.dims[i];
+    }
+  }
+  return shape;
+}
+
 xl_var *xl_op_reduce(xl_op op, xl_var *x, xl_type type, int64_t dims, bool keeps)
 {
   if (x == NULL || dims < 0) {
     return NULL;
   }
   const xl_reduce_attrs attrs = {dims, keeps};
-  xl_result result = {.op = op, .type = type, .attrs = &attrs, .attr_bytes = sizeof attrs};
-  for (size_t i = 0; i < x->shape.rank; i++) {
-    if (dims >> i & 1) {
-      if (keeps) {
-        result.shape.dims[result.shape.rank++] = 1;
-      }
-    } else {
-      result.shape.dims[result.shape.rank++] = x->shape.dims[i];
-    }
-  }
+  const xl_result result = {
+      .op = op, .type = type, .shape = reduced(x, dims, keeps), .attrs = &attrs, .attr_bytes = sizeof attrs};
   return xl_apply_1(&result, x);
 }
 
@@ -70,6 +78,64 @@ static xl_type sum_type(const xl_var *x)
 static xl_type mean_type(const xl_var *x)
 {
   return x == NULL || !xl_is_float(x->type) ? XL_F32 : x->type;
+}
+
+static double elements_of(const xl_var *x, int64_t dims)
+{
+  double elements = 1;
+  for (size_t i = 0; i < x->shape.rank; i++) {
+    elements *= dims >> i & 1 ? (double)x->shape.dims[i] : 1;
+  }
+  return elements;
+}
+
+static xl_var *var_dims(xl_var *x, int64_t dims, bool keeps, int64_t correction)
+{
+  if (x == NULL || dims < 0) {
+    return NULL;
+  }
+  char text[XL_SHAPE_TEXT];
+  if (!xl_is_float(x->type)) {
+    return xl_refuse(XP_ERR_USAGE, "the variance of %s has a fraction; cast it to f32",
+                     xl_shape_text(text, x->type, &x->shape));
+  }
+  const double divisor = elements_of(x, dims) - (double)correction;
+  const xl_var_attrs attrs = {{dims, keeps}, divisor > 0 ? divisor : 0};
+  const xl_result result = {
+      .op = XL_OP_VAR, .type = x->type, .shape = reduced(x, dims, keeps), .attrs = &attrs, .attr_bytes = sizeof attrs};
+  return xl_apply_1(&result, x);
+}
+
+/* The largest or smallest of a dimension, or where it is. */
+static xl_var *extreme(xl_op op, xl_var *x, int dim, bool keeps)
+{
+  const int64_t mask = x != NULL ? xl_dims_mask(x, &dim, 1) : -1;
+  if (mask < 0) {
+    return NULL;
+  }
+  char text[XL_SHAPE_TEXT];
+  if (elements_of(x, mask) == 0) {
+    return xl_refuse(XP_ERR_USAGE, "dimension %d of %s has no elements", dim, xl_shape_text(text, x->type, &x->shape));
+  }
+  const bool is_position = op == XL_OP_ARGMAX || op == XL_OP_ARGMIN;
+  return xl_op_reduce(op, x, is_position ? XL_I64 : x->type, mask, keeps);
+}
+
+xl_var *xl_op_cumsum(xl_var *x, xl_type type, int64_t dim, bool is_reverse)
+{
+  if (x == NULL) {
+    return NULL;
+  }
+  const xl_cumsum_attrs attrs = {dim, is_reverse};
+  const xl_result result = {
+      .op = XL_OP_CUMSUM, .type = type, .shape = x->shape, .attrs = &attrs, .attr_bytes = sizeof attrs};
+  return xl_apply_1(&result, x);
+}
+
+static xl_var *cumsum(xl_var *x, int dim)
+{
+  const int64_t mask = x != NULL ? xl_dims_mask(x, &dim, 1) : -1;
+  return mask < 0 ? NULL : xl_op_cumsum(x, sum_type(x), mask > 0 ? __builtin_ctzll((uint64_t)mask) : 0, false);
 }
 
 /* ---------------------------------------------------------------- public */
@@ -104,4 +170,36 @@ xl_tensor xl_mean_dims_at(const xl_location *at, xl_tensor tensor, const int *di
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
   return xl_end(x != NULL ? xl_op_reduce(XL_OP_MEAN, x, mean_type(x), xl_dims_mask(x, dims, count), keep) : NULL);
+}
+
+xl_tensor xl_var_dims_at(const xl_location *at, xl_tensor tensor, const int *dims, size_t count, bool keep,
+                         int64_t correction)
+{
+  static xl_entry entry = {"var_dims", NULL};
+  xl_begin(&entry, at);
+  xl_var *x = xl_arg(tensor);
+  return xl_end(x != NULL ? var_dims(x, xl_dims_mask(x, dims, count), keep, correction) : NULL);
+}
+
+#define ALONG_DIMENSION(name, op)                                                                                      \
+  xl_tensor xl_##name##_at(const xl_location *at, xl_tensor tensor, int dim, bool keep)                                \
+  {                                                                                                                    \
+    static xl_entry entry = {#name, NULL};                                                                             \
+    xl_begin(&entry, at);                                                                                              \
+    return xl_end(extreme(op, xl_arg(tensor), dim, keep));                                                             \
+  }
+
+ALONG_DIMENSION(amax, XL_OP_AMAX)
+ALONG_DIMENSION(amin, XL_OP_AMIN)
+ALONG_DIMENSION(argmax, XL_OP_ARGMAX)
+ALONG_DIMENSION(argmin, XL_OP_ARGMIN)
+
+XL_PUBLIC_1(any, x != NULL ? xl_op_reduce(XL_OP_ANY, x, XL_BOOL, xl_dims_all(x), false) : NULL)
+XL_PUBLIC_1(all, x != NULL ? xl_op_reduce(XL_OP_ALL, x, XL_BOOL, xl_dims_all(x), false) : NULL)
+
+xl_tensor xl_cumsum_at(const xl_location *at, xl_tensor tensor, int dim)
+{
+  static xl_entry entry = {"cumsum", NULL};
+  xl_begin(&entry, at);
+  return xl_end(cumsum(xl_arg(tensor), dim));
 }

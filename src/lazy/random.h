@@ -11,4 +11,8 @@ xl_var *xl_random_seed(xl_device *device);
 /* The host's seed for the next step. */
 void xl_random_step(xl_device *device);
 
+/* The next seed comes from the host, as the one that the device would have computed: after a barrier inside a step,
+ * programs do not begin with the whole chain of the step. */
+void xl_random_forget(xl_device *device);
+
 #endif

@@ -162,7 +162,7 @@ static void tell_closed_gate(void)
   }
 }
 
-void xl_begin(xl_entry *entry, const xl_location *place)
+void xl_resume(const xl_entry *entry, const xl_location *place)
 {
   const int64_t start_ns = xp_monotonic_ns();
   xl_lock();
@@ -170,6 +170,11 @@ void xl_begin(xl_entry *entry, const xl_location *place)
   xl_rt.place = place;
   xl_rt.start_ns = start_ns;
   xl_rt.scope = xl_rt.names_are_open ? xl_scope_here(&xl_rt.thread->scope) : NULL;
+}
+
+void xl_begin(xl_entry *entry, const xl_location *place)
+{
+  xl_resume(entry, place);
   if (!xl_rt.names_are_open && xp_is_recording(XP_LEVEL_USER)) {
     tell_closed_gate();
   }

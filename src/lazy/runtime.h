@@ -64,6 +64,9 @@ void xl_begin(xl_entry *entry, const xl_location *place);
 xl_tensor xl_end(xl_var *result);
 void xl_end_with_nothing(void);
 
+/* Takes the lock again for an operation that waited outside of it; ends like a call. */
+void xl_resume(const xl_entry *entry, const xl_location *place);
+
 /* The tensor of a handle, borrowed; NULL with an error if it was freed, and without one for XL_NONE after an error. */
 xl_var *xl_arg(xl_tensor tensor);
 

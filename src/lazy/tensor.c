@@ -49,7 +49,14 @@ static xl_view *view_create(xl_var *x, const xl_node_parts *parts)
 {
   xl_view *view = malloc(sizeof *view + parts->attr_bytes);
   if (view != NULL) {
-    *view = (xl_view){1, parts->op, x->view, *parts->shape, x->shape, (uint32_t)parts->attr_bytes};
+    *view = (xl_view){.refs = 1,
+                      .op = parts->op,
+                      .parent = x->view,
+                      .shape = *parts->shape,
+                      .parent_shape = x->shape,
+                      .scope = xl_rt.scope,
+                      .place = xl_rt.place,
+                      .attr_bytes = (uint32_t)parts->attr_bytes};
     if (parts->attr_bytes > 0) {
       memcpy(view->attrs, parts->attrs, parts->attr_bytes);
     }
@@ -149,7 +156,7 @@ static size_t chain_of(const xl_view *view, const xl_view *chain[CHAIN_MAX])
 static xl_node *view_again(const xl_view *view, xl_node *value, xl_type type, xl_device *device)
 {
   const xl_node_parts parts = {view->op,         type,        &view->shape, &value, 1, view->attrs,
-                               view->attr_bytes, xl_rt.scope, xl_rt.place};
+                               view->attr_bytes, view->scope, view->place};
   xl_node *node = xl_node_create(&parts);
   if (node == NULL) {
     return xl_refuse(XP_ERR_MEMORY, "there is no memory for the graph");

@@ -32,6 +32,8 @@ struct xl_view {
   xl_op op;
   xl_view *parent; /* NULL: of the base.  A reference */
   xl_shape shape, parent_shape;
+  const xl_scope *scope; /* in which it was taken, and where: it has these names whenever it is computed again */
+  const xl_location *place;
   uint32_t attr_bytes;
   int64_t attrs[]; /* of the node */
 };

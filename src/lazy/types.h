@@ -40,6 +40,12 @@ static inline int64_t xl_shape_elements(const xl_shape *shape)
   return n;
 }
 
+/* The type in which a program counts to n. */
+static inline xl_type xl_counting_type(int64_t n)
+{
+  return n <= INT32_MAX ? XL_I32 : XL_I64;
+}
+
 static inline bool xl_shape_equal(const xl_shape *a, const xl_shape *b)
 {
   return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;

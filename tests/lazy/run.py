@@ -16,6 +16,7 @@ import re
 import sys
 import time
 import traceback
+import warnings
 import zlib
 
 try:
@@ -240,6 +241,7 @@ def main():
     parser.add_argument("--eager", action="store_true", help="also in eager mode")
     parser.add_argument("--filter", default="", metavar="TEXT", help="only cases and checks whose names have this pattern")
     args = parser.parse_args()
+    warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's about means of nothing
     xl.load(pathlib.Path(args.library).resolve())
     first = xl.open_device(args.plugin)
     runner = Comparer(first, xl.open_device(args.device_compare)) if args.device_compare else Runner()
