@@ -113,7 +113,10 @@ static void names_that_are_no_text_arrive_as_text(void **state)
   assert_int_equal(u32_at(w, 20), 119); /* three bytes for the bad one, and no half of the character */
   size_t at[COLUMNS];
   window_columns(w, at);
-  assert_memory_equal(body(w) + at[BYTES], "aaa\xef\xbf\xbd""aaa", 9);
+  assert_memory_equal(body(w) + at[BYTES],
+                      "aaa\xef\xbf\xbd"
+                      "aaa",
+                      9);
 }
 
 static void parameters_that_make_no_sense_are_refused(void **state)
@@ -175,7 +178,8 @@ static void an_event_tells_what_is_around_it(void **state)
   with(w->s, "bytes", 77);
   open_story(w);
   const char *text = ask(w, "item?track=1&item=3");
-  assert_contains(text, "\"place\": {\"track\": 1, \"item\": 3, \"depth\": 3, \"start_ps\": 200000000, \"dur_ps\": 50000000}");
+  assert_contains(
+      text, "\"place\": {\"track\": 1, \"item\": 3, \"depth\": 3, \"start_ps\": 200000000, \"dur_ps\": 50000000}");
   assert_contains(text, "\"args\": {\"bytes\": 77}");
   assert_contains(text, "\"frame\": \"$model.py:12 forward\"");
   assert_contains(text, "\"step\": {\"name\": \"train\", \"num\": 3, \"place\": {\"track\": 0, \"item\": 0,");
@@ -236,8 +240,9 @@ static void sums_are_of_the_span_and_the_rows(void **state)
   const char *text = ask(w, "sums?from=20000000&to=105000000&tracks=0");
   assert_contains(text, "\"total\": 4");
   assert_contains(text, "\"names\": 2");
-  assert_contains(text, "{\"name\": \"a\", \"count\": 2, \"total_ps\": 85000000, \"mean_ps\": 42500000, \"min_ps\": 5000000, "
-                        "\"max_ps\": 80000000, \"longest\": {\"track\": 0, \"item\": 0,");
+  assert_contains(text,
+                  "{\"name\": \"a\", \"count\": 2, \"total_ps\": 85000000, \"mean_ps\": 42500000, \"min_ps\": 5000000, "
+                  "\"max_ps\": 80000000, \"longest\": {\"track\": 0, \"item\": 0,");
   assert_contains(text, "{\"name\": \"b\", \"count\": 2, \"total_ps\": 60000000,");
   text = ask(w, "sums?from=20000000&to=105000000&tracks=0:1");
   assert_contains(text, "\"total\": 2");
@@ -304,8 +309,11 @@ static void tracks_stand_in_the_order_of_the_timeline(void **state)
   assert_true(track_of(w, "steps") < track_of(w, "python"));
   assert_true(track_of(w, "python") < track_of(w, "other"));
   const char *text = ask(w, "tracks");
-  assert_contains(text, "{\"name\": \"other threads\", \"kind\": \"rest\", \"host\": \"test\", \"device\": null, \"folded\": true,");
-  assert_contains(text, "\"kind\": \"device\", \"host\": \"test\", \"device\": 0, \"folded\": false, \"tracks\": [0, 1, 2]");
+  assert_contains(
+      text,
+      "{\"name\": \"other threads\", \"kind\": \"rest\", \"host\": \"test\", \"device\": null, \"folded\": true,");
+  assert_contains(text,
+                  "\"kind\": \"device\", \"host\": \"test\", \"device\": 0, \"folded\": false, \"tracks\": [0, 1, 2]");
 }
 
 static void a_capture_without_events_has_a_page_too(void **state)

@@ -114,7 +114,8 @@ static void tell_many(story *s, size_t count)
   }
 }
 
-/* Holds what a row shows against its events: all that overlap are in exactly one block, with the sums that they have. */
+/* Holds what a row shows against its events: all that overlap are in exactly one block, with the sums that they have.
+ */
 static void check_window(const xp_track *track, int64_t from_ps, int64_t to_ps, double pixel_ps)
 {
   static block_list list;

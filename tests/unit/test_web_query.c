@@ -53,7 +53,8 @@ static void a_parameter_without_a_value_is_empty_and_there(void **state)
 
 static void broken_escapes_and_nul_bytes_are_refused(void **state)
 {
-  static const char *const bad[] = {"/%", "/%4", "/%g1", "/a?x=%", "/a?x=%0", "/%00", "/?a=%00", "/?%=1", "", "a", "?a"};
+  static const char *const bad[] = {"/%",      "/%4",   "/%g1", "/a?x=%", "/a?x=%0", "/%00",
+                                    "/?a=%00", "/?%=1", "",     "a",      "?a"};
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     if (read_target(bad[i]) != XP_QUERY_BAD) {

@@ -64,7 +64,8 @@ static void tokens_differ_and_are_hexadecimal(void **state)
 
 static void only_names_of_the_loopback_interface_are_hosts(void **state)
 {
-  static const char *const good[] = {"localhost", "LocalHost:80", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:8080"};
+  static const char *const good[] = {"localhost",       "LocalHost:80", "127.0.0.1",
+                                     "127.0.0.1:65535", "[::1]",        "[::1]:8080"};
   static const char *const bad[] = {"",
                                     "example.com",
                                     "localhost.example.com",
@@ -217,10 +218,11 @@ static void a_folder_of_the_page_is_read_for_every_request(void **state)
 
 static void nothing_outside_of_the_folder_can_be_named(void **state)
 {
-  static const char *const bad[] = {"../secret",         "..%2fsecret",   "%2e%2e/secret", "parts/../../secret", "/etc/passwd",
-                                    "//etc/passwd",      ".hidden",       "parts/.hidden", "./index.html",       "link",
-                                    "parts/link/secret", "index.html/",   "a\\b",          "index.html%0a",      "way/secret",
-                                    "pipe",              "%c0%ae/secret", "parts//a",      "index.html::$DATA"};
+  static const char *const bad[] = {"../secret",     "..%2fsecret",   "%2e%2e/secret",     "parts/../../secret",
+                                    "/etc/passwd",   "//etc/passwd",  ".hidden",           "parts/.hidden",
+                                    "./index.html",  "link",          "parts/link/secret", "index.html/",
+                                    "a\\b",          "index.html%0a", "way/secret",        "pipe",
+                                    "%c0%ae/secret", "parts//a",      "index.html::$DATA"};
   char top[256], folder[300], path[600];
   show *w = *state;
   xp_error err;
