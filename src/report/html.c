@@ -44,7 +44,7 @@ void xp_html_element(const xp_printer *printer, const char *tag, const char *cla
 void xp_html_line(const xp_printer *printer, const char *first, const char *rest, xp_str text)
 {
   xp_str label = xp_str_trim(xp_str_c(first));
-  bool is_head = label.len == 0 ? strlen(rest) > strlen(first) : xp_str_ends(label, ".");
+  bool is_head = label.len == 0 ? strlen(rest) > strlen(first) + 2 : xp_str_ends(label, ".");
   if (xp_str_is(label, "-")) { /* a list in text */
     label = xp_str_c("");
   }

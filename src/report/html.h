@@ -15,7 +15,7 @@ void xp_html_text(const xp_printer *printer, xp_str text);
 void xp_html_element(const xp_printer *printer, const char *tag, const char *class_name, xp_str text);
 
 /* A paragraph; what is not blank in `first` ("     Seen: ") is its label.  One whose further lines would be set back
- * behind its first is the head of an item. */
+ * by more than a level is the head of an item. */
 void xp_html_line(const xp_printer *printer, const char *first, const char *rest, xp_str text);
 
 /* The whole page of a reading. */
