@@ -26,11 +26,11 @@ EYES = {
 
 def read_palettes(css):
     """{"light": {name: (r, g, b)}, "dark": ..}, parts from 0 to 1."""
-    def colours(text):
-        found = re.findall(r"--(\w[\w-]*): #([0-9a-f]{6});", text)
-        return {name: tuple(int(code[i:i + 2], 16) / 255 for i in (0, 2, 4)) for name, code in found}
-    light, dark = css.split("@media (prefers-color-scheme: dark)")
-    return {"light": colours(light), "dark": colours(dark)}
+    found = re.findall(r"--(\w[\w-]*): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);", css)
+    def parts(code):
+        return tuple(int(code[i:i + 2], 16) / 255 for i in (0, 2, 4))
+    return {"light": {name: parts(light) for name, light, _ in found},
+            "dark": {name: parts(dark) for name, _, dark in found}}
 
 
 def linear(colour):

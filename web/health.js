@@ -1,0 +1,75 @@
+// Counters, and whether the capture can be trusted.
+
+import { jsonWhenReady } from "./api.js";
+import { el } from "./dom.js";
+import { bytes, count, rate, share, things, time } from "./format.js";
+import { searchFor } from "./search.js";
+import { state } from "./state.js";
+import { table } from "./table.js";
+
+const COUNTERS = ["compiles", "executes", "reads", "uploads", "syncs"];
+const MEANING = { compiles: "programs built", executes: "programs started", reads: "values fetched from a device", uploads: "data sent to it", syncs: "torch_xla.sync or the like" };
+const CUTS = { step_end: "end of step", sync: "sync", read: "value read", eager: "operation of its own" };
+const column = (title, kind, value, more = {}) => ({ title, kind, value, ...more });
+const severalHosts = () => state.meta.hosts.length > 1;
+
+function facts(entries) {
+  return el("dl", { class: "facts" }, ...entries.filter(([, text]) => text !== null && text !== undefined && text !== "").flatMap(([label, text]) => [el("dt", { text: label }), el("dd", { text })]));
+}
+
+// ---- counters
+
+export async function counters(box) {
+  const answer = await jsonWhenReady("table/counters");
+  const tile = (name) => el("div", { class: "tile" }, el("b", { text: count(answer[name]) }), el("span", { text: name }),
+    el("span", { class: "soft", text: answer.steps > 0 && answer.per_step ? `${rate(answer.per_step[name])} a step` : MEANING[name] }));
+  const scopes = table({ name: "counters", label: "counters by scope", go: (row) => searchFor(row.scope), links: (row) => Boolean(row.scope),
+    empty: "No compile, execute, read, upload or sync was recorded.",
+    columns: [column("scope", "text", (r) => r.scope ?? "(in no scope or step)", { key: "scope" }), ...COUNTERS.map((name) => column(name, "count", (r) => r[name]))] });
+  const cuts = answer.cut_points ?? [];
+  box.replaceChildren(...[
+    el("div", { class: "tiles" }, ...COUNTERS.map(tile)),
+    cuts.length === 0 ? null : el("section", {}, el("h2", { text: `Cut points: what ended a program and sent it to the device${answer.programs_per_step > 0 ? ` (${rate(answer.programs_per_step)} programs a step)` : ""}` }),
+      el("ul", { class: "cuts" }, ...cuts.slice(0, 12).map((cut) => el("li", {}, el("b", { text: count(cut.count) }), ` ${CUTS[cut.kind] ?? cut.kind}${cut.scope ? `${cut.kind === "step_end" ? " " : " in "}${cut.scope}` : ""}`,
+        cut.per_step > 0 ? el("span", { class: "soft", text: `, ${rate(cut.per_step)} a step` }) : null)))),
+    el("h2", { text: "By scope (a scope counts what is not in a scope inside it)" }), scopes.box].filter(Boolean));
+  scopes.fill(answer.by_scope ?? []);
+}
+
+// ---- health
+
+const CLOCKS = { ok: "fine: no device work begins before its launch", inconsistent: "device and host do not agree; causes of short gaps may be wrong" };
+const FILES = { ok: "whole", empty: "empty", truncated: "cut off", damaged: "damaged", unreadable: "cannot be read" };
+
+function clock({ status, aligned_ps: moved }) {
+  return CLOCKS[status] ?? `device times were moved by ${time(moved)} to agree with the host`;
+}
+
+function lines(info) {
+  return info.planes.flatMap((plane) => (plane.line_list.length === 0 ? [{ plane, name: null, events: plane.events, untimed: 0, stray: 0, first_ps: null, last_ps: null }]
+    : plane.line_list.map((line) => ({ plane, ...line }))));
+}
+
+/** The track that shows a line; lines of one name are told apart by their times. */
+function trackOf(line) {
+  return state.tracks?.tracks.find((track) => track.name === line.name && track.host === line.plane.host && track.first_ps === line.first_ps) ?? null;
+}
+
+export async function health(box, goToTrack) {
+  const info = await jsonWhenReady("table/info"), { summary, meta } = state;
+  await jsonWhenReady("tracks");
+  const view = table({ name: "lines", label: "planes and lines", go: (row) => goToTrack(trackOf(row)), links: (row) => Boolean(trackOf(row)), empty: "The capture holds no plane.",
+    columns: [column("line", "text", (r) => r.name ?? "(no line)"), column("plane", "text", (r) => r.plane.name), ...(severalHosts() ? [column("host", "text", (r) => r.plane.host)] : []),
+              column("events", "count", (r) => r.events), column("without time", "count", (r) => r.untimed, { minor: true }), column("stray", "count", (r) => r.stray, { minor: true }),
+              column("first", "time", (r) => r.first_ps, { key: "first_ps", minor: true }), column("last", "time", (r) => r.last_ps, { key: "last_ps", minor: true })] });
+  box.replaceChildren(...[
+    summary.warnings.length === 0 ? el("p", { text: "No warning: nothing in this capture speaks against the answer." })
+      : el("ul", { class: "warnings" }, ...summary.warnings.map((text) => el("li", { text }))),
+    facts([["causes", summary.coverage.idle_ps > 0 ? `known for ${share(summary.coverage.explained_ps / summary.coverage.idle_ps)} of the idle time` : "no idle time to explain"],
+           ["clock", clock(summary.clock)], ["run", meta.run], ["path", meta.path], ["session", meta.session_ps === null ? "not recorded" : time(meta.session_ps)],
+           ["started", meta.start_unix_ns ? new Date(meta.start_unix_ns / 1e6).toISOString().replace("T", " ").replace("Z", " UTC") : null],
+           ...info.files.map((file) => [`file of ${file.host}`, `${file.path}, ${bytes(file.bytes)}, ${FILES[file.status] ?? file.status}${file.problem ? `: ${file.problem}` : ""}`])]),
+    el("h2", { text: `${things(info.planes.length, "plane")} with their lines` }), view.box].filter(Boolean));
+  view.fill(lines(info));
+}
+
