@@ -19,7 +19,10 @@ async function ask(address, params, signal) {
     answer = await fetch(`data/${address}${text ? `?${text}` : ""}`, { signal, cache: "no-store" });
   } catch (problem) {
     if (problem.name === "AbortError") throw problem;
-    throw new Refusal(0, "The server does not answer. Was `xlaprof view` ended? Start it again and open the address that it prints.");
+    throw new Refusal(
+      0,
+      "The server does not answer. Was `xlaprof view` ended? Start it again and open the address that it prints.",
+    );
   }
   if (answer.ok) return answer;
   const said = await answer.json().catch(() => null);
@@ -48,9 +51,13 @@ export async function jsonWhenReady(address, params = {}) {
 
 /** The last of several requests: one runs, one waits, and what is asked meanwhile replaces the one that waits. */
 export function latest(run) {
-  let busy = false, waiting = null;
+  let busy = false,
+    waiting = null;
   return async function next(...words) {
-    if (busy) { waiting = words; return; }
+    if (busy) {
+      waiting = words;
+      return;
+    }
     busy = true;
     try {
       await run(...words);

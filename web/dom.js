@@ -7,7 +7,8 @@ function fill(node, props, children) {
     if (value === null || value === undefined || value === false) continue;
     if (key === "text") node.textContent = value;
     else if (key === "on") Object.entries(value).forEach(([type, call]) => node.addEventListener(type, call));
-    else if (key === "style") Object.assign(node.style, value); // not the attribute, which the page's policy refuses
+    else if (key === "style")
+      Object.assign(node.style, value); // not the attribute, which the page's policy refuses
     else node.setAttribute(key, value === true ? "" : value);
   }
   node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));

@@ -1,6 +1,12 @@
 // Numbers for people, in the same form as the commands print them.  Times are picoseconds.
 
-const UNITS = [["ps", 1], ["ns", 1e3], ["us", 1e6], ["ms", 1e9], ["s", 1e12]];
+const UNITS = [
+  ["ps", 1],
+  ["ns", 1e3],
+  ["us", 1e6],
+  ["ms", 1e9],
+  ["s", 1e12],
+];
 
 function unitFor(ps) {
   const size = Math.abs(ps);
@@ -55,6 +61,9 @@ export function bytes(n) {
   if (n < 1000) return `${n} bytes`;
   const names = ["kB", "MB", "GB", "TB"];
   let unit = -1;
-  do { n /= 1000; unit++; } while (n >= 999.5 && unit < 3);
+  do {
+    n /= 1000;
+    unit++;
+  } while (n >= 999.5 && unit < 3);
   return `${n.toFixed(n < 99.95 ? 1 : 0)} ${names[unit]}`;
 }

@@ -4,7 +4,10 @@
 
 import { state } from "./state.js";
 
-export const HEAD = 24, ROW = 16, GAP_ROW = 30, SPACE = 6;
+export const HEAD = 24,
+  ROW = 16,
+  GAP_ROW = 30,
+  SPACE = 6;
 
 /** The track whose items are the ruler: the steps of the first host that has some. */
 export function rulerTrack(tracks) {
@@ -17,11 +20,14 @@ export function isFolded(index) {
 
 /** {groups: [{group, index, y, folded}], bands: [{track, y, row, rows, group}], height} */
 export function arrange(tracks) {
-  const byId = new Map(tracks.tracks.map((track) => [track.id, track])), ruler = rulerTrack(tracks);
+  const byId = new Map(tracks.tracks.map((track) => [track.id, track])),
+    ruler = rulerTrack(tracks);
   const made = { groups: [], bands: [], height: 0, bandOf: new Map() };
   let y = 0;
   tracks.groups.forEach((group, index) => {
-    const members = group.tracks.map((id) => byId.get(id)).filter((track) => track && track !== ruler && track.depth > 0);
+    const members = group.tracks
+      .map((id) => byId.get(id))
+      .filter((track) => track && track !== ruler && track.depth > 0);
     if (members.length === 0) return;
     const folded = isFolded(index);
     made.groups.push({ group, index, y, folded });
@@ -44,7 +50,8 @@ export function rowsBetween(layout, top, bottom, most = 1000) {
   const words = [];
   let left = most;
   for (const { track, y, row, rows } of layout.bands) {
-    const first = Math.max(0, Math.floor((top - y) / row)), last = Math.min(rows - 1, Math.floor((bottom - y) / row));
+    const first = Math.max(0, Math.floor((top - y) / row)),
+      last = Math.min(rows - 1, Math.floor((bottom - y) / row));
     if (first > last || left <= 0) continue;
     const stop = Math.min(last, first + left - 1);
     words.push(`${track.id}:${first}-${stop}`);
@@ -63,5 +70,7 @@ export function rowAt(layout, y) {
 export function middleOf(layout, track, depth) {
   const band = layout.bandOf.get(track);
   if (!band) return null;
-  return band.rows === 0 ? layout.groups.find((g) => g.index === band.group).y + HEAD / 2 : band.y + (depth + 0.5) * band.row;
+  return band.rows === 0
+    ? layout.groups.find((g) => g.index === band.group).y + HEAD / 2
+    : band.y + (depth + 0.5) * band.row;
 }

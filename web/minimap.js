@@ -38,7 +38,8 @@ export function minimap({ frame }) {
 
   const draw = () => {
     if (!map || !state.meta || box.clientWidth === 0) return;
-    const ratio = devicePixelRatio || 1, width = box.clientWidth;
+    const ratio = devicePixelRatio || 1,
+      width = box.clientWidth;
     canvas.width = width * ratio;
     canvas.height = HEIGHT * ratio;
     const ctx = canvas.getContext("2d");
@@ -47,9 +48,14 @@ export function minimap({ frame }) {
     place();
   };
   const place = () => {
-    if (!frame || state.from === null) { shown.hidden = true; return; }
-    const { from, to } = limits(), scale = 100 / (to - from);
-    const left = Math.max(0, (state.from - from) * scale), right = Math.min(100, (state.to - from) * scale);
+    if (!frame || state.from === null) {
+      shown.hidden = true;
+      return;
+    }
+    const { from, to } = limits(),
+      scale = 100 / (to - from);
+    const left = Math.max(0, (state.from - from) * scale),
+      right = Math.min(100, (state.to - from) * scale);
     shown.hidden = left <= 0.01 && right >= 99.99;
     Object.assign(shown.style, { left: `${left}%`, width: `${Math.max(0.2, right - left)}%` });
   };
@@ -62,12 +68,19 @@ export function minimap({ frame }) {
   };
 
   const move = (event) => {
-    const { from, to } = limits(), at = from + ((event.clientX - box.getBoundingClientRect().left) / box.clientWidth) * (to - from);
-    const span = state.from === null || state.to - state.from > (to - from) * 0.9 ? (to - from) / 10 : state.to - state.from;
+    const { from, to } = limits(),
+      at = from + ((event.clientX - box.getBoundingClientRect().left) / box.clientWidth) * (to - from);
+    const span =
+      state.from === null || state.to - state.from > (to - from) * 0.9 ? (to - from) / 10 : state.to - state.from;
     set({ tab: "timeline", from: at - span / 2, to: at + span / 2 });
   };
-  box.addEventListener("pointerdown", (event) => { box.setPointerCapture(event.pointerId); move(event); });
-  box.addEventListener("pointermove", (event) => { if (event.buttons && frame) move(event); });
+  box.addEventListener("pointerdown", (event) => {
+    box.setPointerCapture(event.pointerId);
+    move(event);
+  });
+  box.addEventListener("pointermove", (event) => {
+    if (event.buttons && frame) move(event);
+  });
   new ResizeObserver(load).observe(box);
   on("summary", load);
   on("from to", place);

@@ -6,19 +6,27 @@ import { pixelAt } from "./viewport.js";
 function outline(ctx, view, layout, place, colour) {
   const band = layout.bandOf.get(place.track);
   if (!band || band.rows === 0) return;
-  const x = pixelAt(view, place.start_ps), w = Math.max(3, place.dur_ps / view.cell);
+  const x = pixelAt(view, place.start_ps),
+    w = Math.max(3, place.dur_ps / view.cell);
   ctx.strokeStyle = colour;
   ctx.lineWidth = 2;
-  ctx.strokeRect(Math.max(-3, x), band.y + place.depth * band.row, Math.min(view.width + 6, x + w) - Math.max(-3, x), band.row - (band.track.kind === "gaps" ? 4 : 1));
+  ctx.strokeRect(
+    Math.max(-3, x),
+    band.y + place.depth * band.row,
+    Math.min(view.width + 6, x + w) - Math.max(-3, x),
+    band.row - (band.track.kind === "gaps" ? 4 : 1),
+  );
 }
 
 /** A curve from the end of one place to the start of another, with a point at its end. */
 function arrow(ctx, view, layout, from, to, colour, dashed) {
-  const y0 = middleOf(layout, from.track, from.depth), y1 = middleOf(layout, to.track, to.depth);
+  const y0 = middleOf(layout, from.track, from.depth),
+    y1 = middleOf(layout, to.track, to.depth);
   if (y0 === null || y1 === null) return;
   const clamp = (x) => Math.min(view.width + 50, Math.max(-50, x));
   const x0 = clamp(pixelAt(view, from.start_ps + Math.min(from.dur_ps, Math.max(0, to.start_ps - from.start_ps))));
-  const x1 = clamp(pixelAt(view, to.start_ps)), bend = Math.max(24, Math.abs(x1 - x0) / 2);
+  const x1 = clamp(pixelAt(view, to.start_ps)),
+    bend = Math.max(24, Math.abs(x1 - x0) / 2);
   ctx.strokeStyle = ctx.fillStyle = colour;
   ctx.lineWidth = 1.5;
   ctx.setLineDash(dashed ? [4, 3] : []);
@@ -35,7 +43,8 @@ function arrow(ctx, view, layout, from, to, colour, dashed) {
 }
 
 function shade(ctx, view, from, to, top, height, colour) {
-  const x = Math.max(-2, pixelAt(view, from)), stop = Math.min(view.width + 2, pixelAt(view, to));
+  const x = Math.max(-2, pixelAt(view, from)),
+    stop = Math.min(view.width + 2, pixelAt(view, to));
   ctx.globalAlpha = 0.1;
   ctx.fillStyle = colour;
   ctx.fillRect(x, top, Math.max(1, stop - x), height);
@@ -51,7 +60,16 @@ export function paintOverlay(ctx, { layout, view, top, height, colours, marks, s
   for (const at of marks) ctx.fillRect(Math.round(pixelAt(view, at)), top, 1, height);
   if (selection && "from" in selection) shade(ctx, view, selection.from, selection.to, top, height, colours.accent);
   if (!place) return;
-  if (detail?.gap) shade(ctx, view, place.start_ps, place.start_ps + place.dur_ps, top, height, colours.kinds[0] && (colours.byKey[detail.gap.cause] ?? colours.unknown));
+  if (detail?.gap)
+    shade(
+      ctx,
+      view,
+      place.start_ps,
+      place.start_ps + place.dur_ps,
+      top,
+      height,
+      colours.kinds[0] && (colours.byKey[detail.gap.cause] ?? colours.unknown),
+    );
   for (const flow of detail?.flows ?? []) {
     if (flow.from && flow.to) arrow(ctx, view, layout, flow.from, flow.to, colours.accent, flow.kind !== "launch");
   }

@@ -5,8 +5,11 @@
 import { NO_NAME, STYLE, itemAt } from "./frames.js";
 import { ROW, GAP_ROW } from "./layout.js";
 
-const FONT = "11px system-ui, sans-serif", GAP_FONT = "600 12px system-ui, sans-serif";
-const CHARACTER = 6.1, LEAST_NAME = 26, CAUSES = 13;
+const FONT = "11px system-ui, sans-serif",
+  GAP_FONT = "600 12px system-ui, sans-serif";
+const CHARACTER = 6.1,
+  LEAST_NAME = 26,
+  CAUSES = 13;
 const TRIGGER_KEYS = [null, "value_request", "wait", "compile"];
 
 /** Pixels of the screen for pixels of a frame: x * scale + shift. */
@@ -16,7 +19,8 @@ function scaleOf(frame, view) {
 
 /** The item of a row before the first that begins right of a pixel of the frame: only it can reach over that. */
 function firstFrom(frame, [first, count], x) {
-  let low = first, high = first + count;
+  let low = first,
+    high = first + count;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (frame.x[middle] < x) low = middle + 1;
@@ -31,7 +35,8 @@ function eachItem(frame, view, band, call) {
   for (let depth = 0; depth < band.rows; depth++) {
     const row = frame.rows.get(`${band.track.id}.${depth}`);
     if (!row) continue;
-    const y = band.y + depth * band.row, stop = row[0] + row[1];
+    const y = band.y + depth * band.row,
+      stop = row[0] + row[1];
     for (let i = firstFrom(frame, row, -shift / scale); i < stop; i++) {
       const x = frame.x[i] * scale + shift;
       if (x > view.width) break;
@@ -50,13 +55,15 @@ function colourOf(colours, style, isGap) {
 
 /** All rectangles of a band, by colour. */
 function fills(ctx, frame, view, band, colours, searching) {
-  const isGap = band.track.kind === "gaps", batches = new Map(), height = band.row - (isGap ? 4 : 1);
+  const isGap = band.track.kind === "gaps",
+    batches = new Map(),
+    height = band.row - (isGap ? 4 : 1);
   eachItem(frame, view, band, (i, x, w, y) => {
     const style = frame.style[i];
     let colour = colourOf(colours, style, isGap);
     if (searching && !isGap) colour = style & STYLE.match ? colours.accent : colours.panel;
     let batch = batches.get(colour);
-    if (!batch) batches.set(colour, batch = []);
+    if (!batch) batches.set(colour, (batch = []));
     const tall = style & STYLE.merged && w <= 1.5 ? Math.min(1, 0.4 + frame.busy[i]) : 1; // a block of short events
     batch.push(x, y + height * (1 - tall), w > 3 ? w - 0.6 : w, height * tall);
   });
@@ -76,12 +83,13 @@ function names(ctx, frame, view, band, colours, searching) {
   ctx.font = isGap ? GAP_FONT : FONT;
   eachItem(frame, view, band, (i, x, w, y) => {
     if (w < LEAST_NAME || frame.name[i] === NO_NAME) return;
-    const left = Math.max(0, x), room = Math.min(view.width, x + w) - left - 8;
+    const left = Math.max(0, x),
+      room = Math.min(view.width, x + w) - left - 8;
     const name = shorten(frame.names[frame.name[i]], isGap ? room / 1.15 : room);
     if (!name) return;
     const kind = STYLE.kind(frame.style[i]);
     const marked = searching && frame.style[i] & STYLE.match;
-    ctx.fillStyle = isGap ? colours.ink[kind] ?? colours.page : marked ? colours.page : colours.text;
+    ctx.fillStyle = isGap ? (colours.ink[kind] ?? colours.page) : marked ? colours.page : colours.text;
     ctx.fillText(name, left + (isGap ? 9 : 4), y + (isGap ? GAP_ROW / 2 + 2 : ROW - 4.5));
   });
 }
@@ -89,7 +97,8 @@ function names(ctx, frame, view, band, colours, searching) {
 /** What made the host late: a mark in its colour at the left end of a gap. Lead-ins and tails are striped. */
 function gapMarks(ctx, frame, view, band, colours) {
   eachItem(frame, view, band, (i, x, w, y) => {
-    const style = frame.style[i], trigger = TRIGGER_KEYS[STYLE.trigger(style)];
+    const style = frame.style[i],
+      trigger = TRIGGER_KEYS[STYLE.trigger(style)];
     if (STYLE.where(style) !== 0 && w > 2) {
       ctx.fillStyle = colours.stripes;
       ctx.fillRect(x, y, w, GAP_ROW - 4);

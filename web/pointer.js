@@ -5,7 +5,8 @@ const STILL = 4; // pixels within which a press is a click
 
 export function followPointer(canvas, to) {
   const down = new Map(); // pointers that are pressed, by id
-  let start = null, marking = false;
+  let start = null,
+    marking = false;
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
@@ -23,8 +24,12 @@ export function followPointer(canvas, to) {
     marking = event.shiftKey;
   });
   canvas.addEventListener("pointermove", (event) => {
-    const now = at(event), before = down.get(event.pointerId);
-    if (!before) { to.hover(now.x, now.y); return; }
+    const now = at(event),
+      before = down.get(event.pointerId);
+    if (!before) {
+      to.hover(now.x, now.y);
+      return;
+    }
     if (down.size === 2) {
       const old = distance();
       down.set(event.pointerId, now);
@@ -52,10 +57,16 @@ export function followPointer(canvas, to) {
   canvas.addEventListener("pointercancel", up);
   canvas.addEventListener("pointerleave", () => to.hover(null));
   canvas.addEventListener("dblclick", (event) => to.double(at(event).x, at(event).y));
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    const unit = event.deltaMode === 1 ? 16 : 1, dx = event.deltaX * unit, dy = event.deltaY * unit;
-    if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) to.pan(Math.round(dx || dy), 0);
-    else to.zoom(Math.exp(Math.max(-120, Math.min(120, dy)) * 0.0025), at(event).x);
-  }, { passive: false });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      const unit = event.deltaMode === 1 ? 16 : 1,
+        dx = event.deltaX * unit,
+        dy = event.deltaY * unit;
+      if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) to.pan(Math.round(dx || dy), 0);
+      else to.zoom(Math.exp(Math.max(-120, Math.min(120, dy)) * 0.0025), at(event).x);
+    },
+    { passive: false },
+  );
 }

@@ -5,7 +5,8 @@ import { place as formatPlace } from "./format.js";
 import { end, pixelAt, ticks } from "./viewport.js";
 
 export const RULER = 40;
-const TICKS = 20, ROOM = 110;
+const TICKS = 20,
+  ROOM = 110;
 
 /** Draws both; returns the times of the ends of steps that are far enough apart to be marked. */
 export function paintRuler(ctx, { frame, view, colours, track, place }) {
@@ -16,24 +17,30 @@ export function paintRuler(ctx, { frame, view, colours, track, place }) {
     ctx.fillStyle = colours.line;
     ctx.fillRect(x, 4, 1, TICKS - 4);
     ctx.fillStyle = colours.soft;
-    ctx.fillText(formatPlace(at, step), x + 4, 13);
+    const text = formatPlace(at, step);
+    if (x + 8 + text.length * 6.5 < view.width) ctx.fillText(text, x + 4, 13);
   }
   return track && frame ? steps(ctx, frame, view, colours, track, place) : [];
 }
 
 function steps(ctx, frame, view, colours, track, place) {
-  const row = frame.rows.get(`${track.id}.0`), scale = frame.cell / view.cell, shift = (frame.from - view.from) / view.cell;
+  const row = frame.rows.get(`${track.id}.0`),
+    scale = frame.cell / view.cell,
+    shift = (frame.from - view.from) / view.cell;
   const edges = [];
   if (!row) return edges;
   for (let i = row[0]; i < row[0] + row[1]; i++) {
-    const x = frame.x[i] * scale + shift, w = Math.max(1, frame.w[i] * scale);
+    const x = frame.x[i] * scale + shift,
+      w = Math.max(1, frame.w[i] * scale);
     if (x > view.width || x + w < 0) continue;
     ctx.fillStyle = colours.work;
     ctx.fillRect(x, TICKS, Math.max(1, w - 1), RULER - TICKS - 2);
     if (w > 8) edges.push(view.from + x * view.cell);
-    if (w < 26 || frame.name[i] === NO_NAME || frame.style[i] & STYLE.merged) continue;
-    const left = Math.max(0, x), most = Math.floor((Math.min(view.width, x + w) - left - 8) / 6.1);
-    const name = frame.names[frame.name[i]], short = name.split(" ").pop();
+    if (w < 12 || frame.name[i] === NO_NAME || frame.style[i] & STYLE.merged) continue;
+    const left = Math.max(0, x),
+      most = Math.floor((Math.min(view.width, x + w) - left - 6) / 6.1);
+    const name = frame.names[frame.name[i]],
+      short = name.split(" ").pop();
     ctx.fillStyle = colours.text;
     ctx.fillText(name.length <= most ? name : short.length <= most ? short : "", left + 4, RULER - 8);
   }
@@ -48,7 +55,8 @@ function steps(ctx, frame, view, colours, track, place) {
 /** The step at a point of the ruler: its item, or null. */
 export function stepAt(frame, view, track, x, y) {
   if (!track || !frame || y < TICKS) return null;
-  const scale = frame.cell / view.cell, shift = (frame.from - view.from) / view.cell;
+  const scale = frame.cell / view.cell,
+    shift = (frame.from - view.from) / view.cell;
   const index = itemAt(frame, track.id, 0, (x - shift) / scale, 2 / scale);
   return index < 0 ? null : frame.item[index];
 }

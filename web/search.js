@@ -9,8 +9,12 @@ import { limits, moveTo, on, set, state } from "./state.js";
 let asked = 0;
 
 async function find() {
-  const mine = ++asked, text = state.query;
-  if (!text || !state.tracks) { set({ found: null }); return null; }
+  const mine = ++asked,
+    text = state.query;
+  if (!text || !state.tracks) {
+    set({ found: null });
+    return null;
+  }
   try {
     const found = await json("search", { q: text, mode: state.regex ? "regex" : "text", limit: 1 });
     if (mine === asked) set({ found });
@@ -21,8 +25,15 @@ async function find() {
 }
 
 function tell() {
-  const found = state.found, several = Boolean(found?.total);
-  byId("found").textContent = !found ? "" : found.problem ? found.problem : found.total === 0 ? "no event" : `${count(found.total)} ${found.total === 1 ? "event" : "events"}`;
+  const found = state.found,
+    several = Boolean(found?.total);
+  byId("found").textContent = !found
+    ? ""
+    : found.problem
+      ? found.problem
+      : found.total === 0
+        ? "no event"
+        : `${count(found.total)} ${found.total === 1 ? "event" : "events"}`;
   byId("found").classList.toggle("none", Boolean(found) && found.total === 0);
   byId("match-next").hidden = byId("match-prev").hidden = !several;
 }
@@ -30,7 +41,7 @@ function tell() {
 /** Where to go on from: what is selected, else the edge of the screen. */
 function origin(forward) {
   if (state.place) return state.place.start_ps;
-  return forward ? (state.from ?? limits().from) - 1 : state.to ?? limits().to;
+  return forward ? (state.from ?? limits().from) - 1 : (state.to ?? limits().to);
 }
 
 export async function stepMatch(forward) {
@@ -38,7 +49,9 @@ export async function stepMatch(forward) {
   const base = { id: state.found.id, limit: 1 };
   try {
     const next = await json("search", { ...base, at: Math.round(origin(forward)), dir: forward ? "next" : "prev" });
-    const match = next.matches[0] ?? (await json("search", forward ? base : { ...base, at: Math.round(limits().to) + 1, dir: "prev" })).matches[0];
+    const match =
+      next.matches[0] ??
+      (await json("search", forward ? base : { ...base, at: Math.round(limits().to) + 1, dir: "prev" })).matches[0];
     if (match) moveTo(match.place); // around the end
   } catch (problem) {
     notify(problem.message);
@@ -49,10 +62,18 @@ export async function stepMatch(forward) {
 export async function stepGap(forward) {
   const tracks = state.tracks?.tracks ?? [];
   const device = tracks.find((track) => track.id === state.selection?.track)?.device;
-  const track = tracks.find((each) => each.kind === "gaps" && each.items > 0 && (device === null || device === undefined || each.device === device));
+  const track = tracks.find(
+    (each) =>
+      each.kind === "gaps" && each.items > 0 && (device === null || device === undefined || each.device === device),
+  );
   if (!track) return;
   const onTrack = state.place?.track === track.id;
-  const at = onTrack || state.place ? state.place.start_ps : forward ? (state.from ?? limits().from) - 1 : state.to ?? limits().to;
+  const at =
+    onTrack || state.place
+      ? state.place.start_ps
+      : forward
+        ? (state.from ?? limits().from) - 1
+        : (state.to ?? limits().to);
   const { place } = await json("next", { track: track.id, at: Math.round(at), dir: forward ? "next" : "prev" });
   if (place) moveTo(place);
 }
@@ -67,16 +88,26 @@ export async function searchFor(text, regex = false) {
 }
 
 export function startSearch() {
-  const input = byId("query"), regex = byId("regex");
+  const input = byId("query"),
+    regex = byId("regex");
   let timer = null;
-  const typed = () => { clearTimeout(timer); set({ query: input.value, regex: regex.checked }); };
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(typed, 250); });
+  const typed = () => {
+    clearTimeout(timer);
+    set({ query: input.value, regex: regex.checked });
+  };
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(typed, 250);
+  });
   regex.addEventListener("change", typed);
   byId("search").addEventListener("submit", async (event) => {
     event.preventDefault();
     typed();
     await find();
-    if (state.found?.total) { set({ tab: "timeline" }); stepMatch(true); }
+    if (state.found?.total) {
+      set({ tab: "timeline" });
+      stepMatch(true);
+    }
   });
   byId("match-next").addEventListener("click", () => stepMatch(true));
   byId("match-prev").addEventListener("click", () => stepMatch(false));

@@ -26,7 +26,10 @@ export function palette(kinds) {
 }
 
 function parts(colour) {
-  return colour.match(/[\d.]+/g).slice(0, 3).map(Number);
+  return colour
+    .match(/[\d.]+/g)
+    .slice(0, 3)
+    .map(Number);
 }
 
 export function mix(one, two, share) {
@@ -36,8 +39,10 @@ export function mix(one, two, share) {
 
 /** Black or white, whichever can be read on a colour. */
 export function inkOn(colour) {
-  const [r, g, b] = parts(colour).map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
+  const [r, g, b] = parts(colour).map((v) =>
+    v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.22 ? "#000000" : "#ffffff";
 }
 
 export function onTheme(listen) {
@@ -63,5 +68,7 @@ export function startTheme() {
     now = apply(now === "dark" ? "light" : "dark");
     localStorage.setItem("xlaprof-theme", now);
   });
-  dark.addEventListener("change", () => { now = apply(localStorage.getItem("xlaprof-theme")); });
+  dark.addEventListener("change", () => {
+    now = apply(localStorage.getItem("xlaprof-theme"));
+  });
 }

@@ -5,15 +5,19 @@ import { on, set, state } from "./state.js";
 /** What an address says, as a change of the state; what it does not say is put back. */
 export function read(hash, tabs) {
   const said = new URLSearchParams(hash.replace(/^#/, ""));
-  const span = /^(-?\d+)-(-?\d+)$/.exec(said.get("t") ?? ""), item = /^(\d+)\.(\d+)$/.exec(said.get("s") ?? "");
+  const span = /^(-?\d+)-(-?\d+)$/.exec(said.get("t") ?? ""),
+    item = /^(\d+)\.(\d+)$/.exec(said.get("s") ?? "");
   const marked = /^(-?\d+)-(-?\d+)$/.exec(said.get("m") ?? "");
   const is = (found) => found && Number(found[1]) < Number(found[2]);
   return {
     tab: tabs.includes(said.get("tab")) ? said.get("tab") : tabs[0],
     from: is(span) ? Number(span[1]) : null,
     to: is(span) ? Number(span[2]) : null,
-    selection: item ? { track: Number(item[1]), item: Number(item[2]) }
-               : is(marked) ? { from: Number(marked[1]), to: Number(marked[2]) } : null,
+    selection: item
+      ? { track: Number(item[1]), item: Number(item[2]) }
+      : is(marked)
+        ? { from: Number(marked[1]), to: Number(marked[2]) }
+        : null,
     query: said.get("q") ?? "",
     regex: said.get("regex") === "1",
   };
@@ -32,7 +36,8 @@ export function write(of) {
 
 /** Keeps the address and the state the same. */
 export function follow(tabs) {
-  let timer = null, mine = null;
+  let timer = null,
+    mine = null;
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
   set(read(location.hash, tabs));
   on("tab from to selection query regex", () => {

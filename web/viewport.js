@@ -45,8 +45,10 @@ export function resize(view, width) {
 /** Some of what there is stays on the screen. */
 export function keepInside(view, limits) {
   const room = (view.cell * view.width) / 10;
-  const low = limits.from - room, high = limits.to + room - view.cell * view.width;
-  const from = high < low ? (limits.from + limits.to - view.cell * view.width) / 2 : Math.min(high, Math.max(low, view.from));
+  const low = limits.from - room,
+    high = limits.to + room - view.cell * view.width;
+  const from =
+    high < low ? (limits.from + limits.to - view.cell * view.width) / 2 : Math.min(high, Math.max(low, view.from));
   return from === view.from ? view : aligned(from, view.cell, view.width);
 }
 
@@ -57,13 +59,17 @@ export function margins(view, most = 8192) {
 }
 
 export function covers(frame, frameWidth, view, slack = 0) {
-  return frame.cell === view.cell && frame.from <= view.from - slack * view.cell &&
-         frame.from + frameWidth * frame.cell >= end(view) + slack * view.cell;
+  return (
+    frame.cell === view.cell &&
+    frame.from <= view.from - slack * view.cell &&
+    frame.from + frameWidth * frame.cell >= end(view) + slack * view.cell
+  );
 }
 
 /** Places for the marks of an axis: a step of 1, 2 or 5 times a power of ten, at least `room` pixels apart. */
 export function ticks(view, room) {
-  const least = view.cell * room, power = 10 ** Math.floor(Math.log10(least));
+  const least = view.cell * room,
+    power = 10 ** Math.floor(Math.log10(least));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= least);
   const marks = [];
   for (let at = Math.ceil(view.from / step) * step; at < end(view); at += step) marks.push(at);
