@@ -2,16 +2,14 @@
 //
 // Only the rows on the screen are elements: a table of 100,000 rows costs no more than one of 50.  All rows have one
 // height for that.
-//
-// A column is {title, kind, value(row)}; kind is text, time, count, share or rate, and says how the value is shown.
-// Optional: key (its name in CSV), cell(row): an element instead of the text, minor: left out on narrow screens.
 
+import { save, toCsv, toText } from "./csv.js";
 import { el } from "./dom.js";
 import { count, rate, share, things, time } from "./format.js";
 import { notify } from "./notice.js";
 
-const HEIGHT = 28,
-  EXTRA = 12;
+const HEIGHT = 28;
+const EXTRA = 12; // rows above and below the screen
 const SHOW = {
   text: (v) => v ?? "",
   time,
@@ -27,238 +25,161 @@ function compare(a, b) {
   return typeof a === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
-function csvCell(value) {
-  const text = value === null || value === undefined ? "" : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function classOf(column) {
+  return [column.kind === "text" ? "" : "n", column.minor ? "minor" : ""].join(" ").trim();
 }
 
-export function toCsv(columns, rows) {
-  return [columns.map((column) => column.key), ...rows.map((row) => columns.map((column) => column.value(row)))]
-    .map((cells) => `${cells.map(csvCell).join(",")}\r\n`)
-    .join("");
+function button(text, title, run) {
+  return el("button", { type: "button", text, title, on: { click: run } });
 }
 
-function toText(columns, rows) {
-  return [
-    columns.map((column) => column.title),
-    ...rows.map((row) => columns.map((column) => SHOW[column.kind](column.value(row)))),
-  ]
-    .map((cells) => cells.map((cell) => String(cell).replace(/[\t\r\n]/g, " ")).join("\t"))
-    .join("\n");
-}
-
-export function save(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  el("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
-}
-
-/** name: of the CSV file; go(row): shows it on the timeline, or null where a row has no place there; links(row): false
- *  for rows without one; sort: [column, downwards] at first, null for the order of the rows; hidden(row): rows of a tree
- *  that are folded; tools: further elements beside the filter; empty: what to say without rows; saveAll: an address. */
-export function table({
-  name,
-  label,
-  columns,
-  go = null,
-  links = () => true,
-  sort = null,
-  hidden = null,
-  tools = [],
-  empty,
-  saveAll = null,
-}) {
-  let rows = [],
-    shown = [],
-    order = sort;
-  columns.forEach((column) => {
-    column.key ??= column.title.replaceAll(" ", "_");
-  });
-  const filter = el("input", {
-    type: "search",
-    placeholder: "Filter",
-    "aria-label": `Filter ${label}`,
-    on: { input: () => arrange() },
-  });
-  const told = el("output", { class: "soft" });
-  const body = el("tbody"),
-    head = el("tr"),
-    scroller = el("div", { class: "rows", tabindex: 0, role: "group", "aria-label": label });
-  const grid = el("table", { "aria-label": label }, el("thead", {}, head), body);
-  const box = el(
-    "div",
-    { class: "table-view" },
-    el(
-      "div",
-      { class: "tools" },
-      filter,
-      ...tools,
-      told,
-      el("span", { class: "space" }),
-      el("button", {
-        type: "button",
-        text: "Copy",
-        title: "Copy the rows that are shown, with tabs between the columns",
-        on: { click: copy },
-      }),
-      el("button", {
-        type: "button",
-        text: "Save CSV",
-        title: "Save the rows that are shown; times in ps",
-        on: { click: () => save(`${name}.csv`, toCsv(columns, shown)) },
-      }),
-      saveAll ? el("a", { class: "button", href: saveAll, download: `${name}.csv`, text: "Save all" }) : null,
-    ),
-    scroller,
-  );
-  scroller.append(grid);
-
-  function headings() {
-    head.replaceChildren(
-      ...columns.map((column, k) => {
-        const mine = order?.[0] === k,
-          down = mine && order[1];
-        return el(
-          "th",
-          {
-            scope: "col",
-            class: `${column.kind === "text" ? "" : "n"}${column.minor ? " minor" : ""}`,
-            "aria-sort": mine ? (down ? "descending" : "ascending") : "none",
-          },
-          el(
-            "button",
-            {
-              type: "button",
-              title: "Sort",
-              on: {
-                click: () => {
-                  order = mine ? [k, !down] : [k, column.kind !== "text"];
-                  arrange();
-                },
-              },
-            },
-            column.title,
-            mine ? (down ? " ▾" : " ▴") : "",
-          ),
-        );
-      }),
-    );
-  }
-
-  function arrange() {
-    const text = filter.value.trim().toLowerCase();
-    shown = rows.filter(
-      (row) =>
-        !text ||
-        columns.some(
-          (column) =>
-            column.kind === "text" &&
-            String(column.value(row) ?? "")
-              .toLowerCase()
-              .includes(text),
-        ),
-    );
-    if (!text && !order && hidden) shown = shown.filter((row) => !hidden(row));
-    if (order) {
-      const { value } = columns[order[0]],
-        sign = order[1] ? -1 : 1;
-      shown = [...shown].sort((a, b) => sign * compare(value(a), value(b)));
+class Table {
+  constructor(options) {
+    Object.assign(this, { go: null, links: () => true, hidden: null, tools: [], saveAll: null }, options);
+    this.rows = [];
+    this.shown = [];
+    this.order = null; // [column, downwards]; null: as the rows come
+    this.drawn = "";
+    for (const column of this.columns) {
+      column.key ??= column.title.replaceAll(" ", "_");
+      column.show = (row) => SHOW[column.kind](column.value(row));
     }
-    told.textContent =
-      shown.length === rows.length
-        ? things(rows.length, "row")
-        : `${count(shown.length)} of ${things(rows.length, "row")}`;
-    headings();
-    draw(true);
+    this.build();
   }
 
-  function line(row) {
-    const linked = go && links(row);
-    const cells = columns.map((column, k) => {
-      const text = SHOW[column.kind](column.value(row)),
-        content = column.cell?.(row, Boolean(order) || filter.value !== "") ?? text;
-      const inner =
-        k === 0 && linked && typeof content === "string"
-          ? el("button", {
-              class: "link",
-              type: "button",
-              title: "Show it on the timeline",
-              text: content || "(without a name)",
-            })
-          : content;
-      return el(
-        "td",
-        {
-          class: `${column.kind === "text" ? "" : "n"}${column.minor ? " minor" : ""}`,
-          title: column.kind === "text" ? String(column.value(row) ?? "") : null,
-        },
-        inner,
-      );
+  build() {
+    const { label, name } = this;
+    const typed = { input: () => this.again() };
+    this.filter = el("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${label}`, on: typed });
+    this.told = el("output", { class: "soft" });
+    this.head = el("tr");
+    this.body = el("tbody");
+    const grid = el("table", { "aria-label": label }, el("thead", {}, this.head), this.body);
+    this.scroller = el("div", { class: "rows", tabindex: 0, role: "group", "aria-label": label }, grid);
+    const all =
+      this.saveAll && el("a", { class: "button", href: this.saveAll, download: `${name}.csv`, text: "Save all" });
+    this.box = el(
+      "div",
+      { class: "table-view" },
+      el(
+        "div",
+        { class: "tools" },
+        this.filter,
+        ...this.tools,
+        this.told,
+        el("span", { class: "space" }),
+        button("Copy", "Copy the rows that are shown, with tabs between the columns", () => this.copy()),
+        button("Save CSV", "Save the rows that are shown; times in ps", () => {
+          save(`${name}.csv`, toCsv(this.columns, this.shown));
+        }),
+        all,
+      ),
+      this.scroller,
+    );
+    this.scroller.addEventListener("scroll", () => this.draw(false));
+    new ResizeObserver(() => this.draw(false)).observe(this.scroller);
+  }
+
+  fill(rows) {
+    this.rows = rows;
+    this.again();
+  }
+
+  /** Chooses and orders the rows that are shown. */
+  again() {
+    const text = this.filter.value.trim().toLowerCase();
+    const texts = this.columns.filter((column) => column.kind === "text");
+    const holds = (row, column) =>
+      String(column.value(row) ?? "")
+        .toLowerCase()
+        .includes(text);
+    this.flat = text !== "" || this.order !== null;
+    this.shown = text ? this.rows.filter((row) => texts.some((column) => holds(row, column))) : this.rows;
+    if (!this.flat && this.hidden) this.shown = this.shown.filter((row) => !this.hidden(row));
+    if (this.order) {
+      const { value } = this.columns[this.order[0]];
+      const sign = this.order[1] ? -1 : 1;
+      this.shown = [...this.shown].sort((a, b) => sign * compare(value(a), value(b)));
+    }
+    const all = things(this.rows.length, "row");
+    this.told.textContent = this.shown.length === this.rows.length ? all : `${count(this.shown.length)} of ${all}`;
+    this.headings();
+    this.draw(true);
+  }
+
+  headings() {
+    const focused = [...this.head.children].findIndex((th) => th.contains(document.activeElement));
+    const heading = (column, k) => {
+      const down = this.order?.[0] === k ? this.order[1] : null;
+      const sorted = down === null ? "none" : down ? "descending" : "ascending";
+      const mark = { none: "", descending: " ▾", ascending: " ▴" }[sorted];
+      const turn = () => {
+        this.order = down === null ? [k, column.kind !== "text"] : [k, !down];
+        this.again();
+      };
+      const cell = { scope: "col", class: classOf(column), "aria-sort": sorted };
+      return el("th", cell, button(column.title + mark, "Sort", turn));
+    };
+    this.head.replaceChildren(...this.columns.map(heading), el("th", { class: "filler", "aria-hidden": "true" }));
+    this.head.children[focused]?.firstChild?.focus();
+  }
+
+  line(row) {
+    const linked = Boolean(this.go) && this.links(row);
+    const cells = this.columns.map((column, k) => {
+      const text = column.show(row);
+      let inner = column.cell?.(row, this.flat) ?? text;
+      if (k === 0 && linked && typeof inner === "string") {
+        inner = el("button", { class: "link", type: "button", title: "Show it on the timeline", text: inner });
+      }
+      return el("td", { class: classOf(column), title: column.kind === "text" ? text : null }, inner);
     });
-    return el(
-      "tr",
-      {
-        class: linked ? "linked" : "",
-        on: linked
-          ? {
-              click: (event) => {
-                if (!event.target.closest("button:not(.link)") && !String(getSelection())) go(row);
-              },
-            }
-          : {},
-      },
-      ...cells,
-    );
+    const click = (event) => {
+      const other = event.target.closest("button:not(.link)");
+      if (!other && String(getSelection()) === "") this.go(row);
+    };
+    return el("tr", linked ? { class: "linked", on: { click } } : {}, ...cells, el("td", { class: "filler" }));
   }
 
-  let drawn = "";
-  function draw(again) {
+  /** Makes elements of the rows on the screen; all of them anew with `again`. */
+  draw(again) {
+    const { shown, scroller, columns, body } = this;
     const first = Math.max(0, Math.floor(scroller.scrollTop / HEIGHT) - EXTRA);
-    const stop = Math.min(shown.length, first + Math.ceil((scroller.clientHeight || 600) / HEIGHT) + 2 * EXTRA);
-    if (!again && drawn === `${first}-${stop}`) return;
-    drawn = `${first}-${stop}`;
-    const space = (lines) =>
-      lines > 0
-        ? el(
-            "tr",
-            { class: "space", "aria-hidden": "true" },
-            el("td", { colspan: columns.length, style: { height: `${lines * HEIGHT}px` } }),
-          )
-        : null;
-    body.replaceChildren(
-      ...[space(first), ...shown.slice(first, stop).map(line), space(shown.length - stop)].filter(Boolean),
-    );
-    if (shown.length === 0)
-      body.append(
-        el(
-          "tr",
-          {},
-          el("td", {
-            class: "empty",
-            colspan: columns.length,
-            text: rows.length === 0 ? empty : "No row has this text: empty the filter to see all.",
-          }),
-        ),
-      );
+    const onScreen = Math.ceil((scroller.clientHeight || 600) / HEIGHT);
+    const stop = Math.min(shown.length, first + onScreen + 2 * EXTRA);
+    if (!again && this.drawn === `${first}-${stop}`) return;
+    this.drawn = `${first}-${stop}`;
+    const space = (lines) => {
+      const style = { height: `${lines * HEIGHT}px` };
+      return lines > 0
+        ? [el("tr", { class: "space", "aria-hidden": "true" }, el("td", { colspan: columns.length, style }))]
+        : [];
+    };
+    const lines = shown.slice(first, stop).map((row) => this.line(row));
+    body.replaceChildren(...space(first), ...lines, ...space(shown.length - stop));
+    if (shown.length === 0) {
+      const why = this.rows.length === 0 ? this.empty : "No row has this text: empty the filter to see all.";
+      body.append(el("tr", {}, el("td", { class: "empty", colspan: columns.length + 1, text: why })));
+    }
   }
 
-  async function copy() {
+  async copy() {
     try {
-      await navigator.clipboard.writeText(toText(columns, shown));
-      told.textContent = `${things(shown.length, "row")} copied`;
+      await navigator.clipboard.writeText(toText(this.columns, this.shown));
+      this.told.textContent = `${things(this.shown.length, "row")} copied`;
     } catch {
       notify("The browser does not let this page copy. Save the table as CSV instead.");
     }
   }
+}
 
-  scroller.addEventListener("scroll", () => draw(false));
-  new ResizeObserver(() => draw(false)).observe(scroller);
-  return {
-    box,
-    fill: (all) => {
-      rows = all;
-      arrange();
-    },
-    again: arrange,
-  };
+/** A table: {box: its element, fill(rows), again()}.
+ *
+ *  columns: [{title, kind, value(row)}], where kind is text, time, count, share or rate, and says how a value is shown;
+ *  optional: key (the name in CSV), cell(row, flat): an element instead of the text, minor: left out on narrow screens.
+ *  name: of the CSV file; label: what it shows; empty: what to say without rows.  Optional: go(row): shows it on the
+ *  timeline; links(row): false for rows without a place there; hidden(row): rows of a tree that are folded, heeded while
+ *  nothing is sorted or filtered; tools: elements beside the filter; saveAll: the address of a CSV of all rows. */
+export function table(options) {
+  return new Table(options);
 }
