@@ -16,6 +16,7 @@ typedef enum {
   CMD_OPS,
   CMD_NAMES,
   CMD_EVENTS,
+  CMD_VIEW,
   CMD_CAPTURE,
   CMD_AOT,
   CMD_COUNT
@@ -35,6 +36,10 @@ typedef struct {
   uint64_t limit, top, width, threads;
   bool has_top;
   xp_ops_by by;
+  /* view */
+  const char *assets;
+  bool open, has_port;
+  uint64_t port;
   /* aot */
   const char *plugin, *topology;
   bool require_names;

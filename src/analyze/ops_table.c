@@ -77,8 +77,7 @@ static bool is_leaf_input(xp_str opcode)
 }
 
 /* hlo_op may hold "a::b" levels on GPUs; the innermost one is the instruction. */
-static const xp_hlo_op *find_instruction(xp_devices *devices, uint32_t host, const xp_device_stats *stats,
-                                                  xp_str op)
+static const xp_hlo_op *find_instruction(xp_devices *devices, uint32_t host, const xp_device_stats *stats, xp_str op)
 {
   if (!stats->has_program) {
     return NULL;

@@ -8,7 +8,7 @@ static const double NOTABLE = 0.01; /* rows with a smaller share are added up in
 
 /* ---- JSON */
 
-static void advice_json(const xp_view *view, xp_json *json)
+void xp_advice_json(const xp_view *view, xp_json *json)
 {
   const xp_reading *r = view->reading;
   xp_json_key(json, "advice");
@@ -38,7 +38,7 @@ void xp_report_json(const xp_view *view, xp_json *json)
   xp_field_str(json, "verdict", view->reading->verdict);
   xp_json_key(json, "cut_points");
   xp_cut_points_json(view, json);
-  advice_json(view, json);
+  xp_advice_json(view, json);
   for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
     xp_json_key(json, nested[i].key);
     xp_section_json(view, nested[i].section, json);

@@ -44,6 +44,8 @@ void xp_step_summaries_text(const xp_view *view);
 
 void xp_gaps_text(const xp_view *view);
 void xp_gaps_json(const xp_view *view, xp_json *json);
+void xp_gap_json(const xp_view *view, xp_json *json, const xp_gap *gap);
+void xp_coverage_json(const xp_view *view, xp_json *json); /* with the clock and the warnings */
 void xp_gaps_csv(const xp_view *view);
 void xp_devices_text(const xp_view *view);
 void xp_devices_json(const xp_view *view, xp_json *json);
@@ -94,6 +96,7 @@ void xp_advice_text(const xp_view *view);
 
 void xp_report_text(const xp_view *view);
 void xp_report_json(const xp_view *view, xp_json *json);
+void xp_advice_json(const xp_view *view, xp_json *json);
 
 /* Calls write(context, printer) with a printer for the output, whose arenas live as long as the call.  XP_ERR_MEMORY if
  * memory ran out in it; `write` must hold nothing but memory of these arenas. */
