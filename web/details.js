@@ -66,11 +66,12 @@ function work(each) {
   );
 }
 
-function gapRows(gap) {
+function gapRows(item) {
+  const { gap } = item;
   const shown = gap.parts.slice(0, 8),
     rest = gap.parts.slice(8);
   return [
-    el("p", { class: "gap-words" }, swatch(gap.cause), gap.words),
+    el("p", { class: "gap-words" }, swatch(gap.cause), item.words),
     partsBar(gap),
     el(
       "ul",
@@ -91,7 +92,7 @@ function gapRows(gap) {
         gap.trigger !== "none" && gap.trigger
           ? link(
               `${words(gap.trigger)}${gap.trigger_scope ? ` in ${gap.trigger_scope}` : ""}`,
-              gap.trigger_place,
+              item.trigger_place,
               "Show what made the host late",
             )
           : null,
@@ -190,7 +191,7 @@ function itemPanel(item) {
       item.gap?.step ? `, step ${item.gap.step.name}${item.gap.step.num === null ? "" : ` ${item.gap.step.num}`}` : "",
     ),
     item.gap ? null : el("p", { class: "soft" }, swatch(cause), kind?.words ?? words(item.kind ?? "")),
-    ...(item.gap ? gapRows(item.gap) : []),
+    ...(item.gap ? gapRows(item) : []),
     ...eventRows(item.gap ? { ...item, scope: item.gap.scope, gaps: null } : item),
   ];
 }

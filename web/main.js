@@ -153,7 +153,9 @@ async function start() {
     const message =
       problem.status === 403
         ? "This address is not the one that `xlaprof view` printed: its token is missing or of another run. Open the address that it printed last."
-        : problem.message;
+        : problem.status === 0 && !state.tracks
+          ? "The server ended before it had read the capture. The terminal in which `xlaprof view` ran says why."
+          : problem.message;
     TABS[0].box.replaceChildren(
       el(
         "div",

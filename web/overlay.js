@@ -73,9 +73,9 @@ export function paintOverlay(ctx, { layout, view, top, height, colours, marks, s
   for (const flow of detail?.flows ?? []) {
     if (flow.from && flow.to) arrow(ctx, view, layout, flow.from, flow.to, colours.accent, flow.kind !== "launch");
   }
-  if (detail?.gap?.trigger_place) {
-    outline(ctx, view, layout, detail.gap.trigger_place, colours.text);
-    arrow(ctx, view, layout, detail.gap.trigger_place, place, colours.text, true);
+  if (detail?.trigger_place) {
+    outline(ctx, view, layout, detail.trigger_place, colours.text);
+    arrow(ctx, view, layout, detail.trigger_place, place, colours.text, true);
   }
   outline(ctx, view, layout, place, colours.accent);
 }
