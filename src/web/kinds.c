@@ -40,19 +40,30 @@ int xp_kind_find(xp_str key)
 
 /* ---- device work */
 
-/* The place of an event in a list of rising ones; XP_NONE. */
-static uint32_t find_event(const uint32_t *events, size_t count, uint32_t event)
+/* The place of an event in a list of rising ones, out of `events` in all; XP_NONE.  Most lists are spread evenly, so
+ * the search begins where the event would be then and goes away from there in steps that double. */
+static uint32_t find_event(const uint32_t *list, size_t count, size_t events, uint32_t event)
 {
-  size_t low = 0, high = count;
+  size_t guess = events > 0 ? (size_t)((double)event / (double)events * (double)count) : 0;
+  guess = guess < count ? guess : count;
+  size_t low = guess, high = guess;
+  for (size_t step = 1; low > 0 && list[low - 1] >= event; step *= 2) {
+    high = low;
+    low = low > step ? low - step : 0;
+  }
+  for (size_t step = 1; high < count && list[high] < event; step *= 2) {
+    low = high;
+    high = count - high > step ? high + step : count;
+  }
   while (low < high) {
     size_t mid = low + (high - low) / 2;
-    if (events[mid] < event) {
+    if (list[mid] < event) {
       low = mid + 1;
     } else {
       high = mid;
     }
   }
-  return low < count && events[low] == event ? (uint32_t)low : XP_NONE;
+  return low < count && list[low] == event ? (uint32_t)low : XP_NONE;
 }
 
 xp_work xp_item_work(const xp_track *track, uint32_t item)
@@ -64,7 +75,7 @@ xp_work xp_item_work(const xp_track *track, uint32_t item)
   if (track->lane == NULL) {
     return none;
   }
-  uint32_t i = find_event(track->lane->event, track->lane->count, item);
+  uint32_t i = find_event(track->lane->event, track->lane->count, track->count, item);
   if (i == XP_NONE) {
     return none;
   }
@@ -97,7 +108,7 @@ static int kind_of_device_event(const xp_tracks *tracks, const xp_track *track, 
 
 uint32_t xp_thread_entry_of(const xp_thread *thread, uint32_t event)
 {
-  return find_event(thread->event, thread->count, event);
+  return find_event(thread->event, thread->count, thread->line->count, event);
 }
 
 static int kind_of_entry(const xp_thread *thread, uint32_t entry)

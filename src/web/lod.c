@@ -3,10 +3,8 @@
  * looks like nesting, and a chain of overlapping items takes two rows instead of ever more. */
 #include "web/lod.h"
 
-#include <math.h>
 #include <stdatomic.h>
 
-#include "base/sum.h"
 #include "base/thread.h"
 
 /* ---- rows */
@@ -83,49 +81,27 @@ static void list_items(xp_track *track, const uint32_t counts[XP_MOST_ROWS], xp_
 
 /* ---- groups */
 
-static void add_to_group(xp_lod_group *group, int64_t *longest_ps, xp_times t, uint32_t item)
-{
-  int64_t dur = xp_sub_saturating(t.end_ps, t.start_ps);
-  group->end_ps = t.end_ps > group->end_ps ? t.end_ps : group->end_ps;
-  xp_sum_add(&group->total_ps, dur);
-  if (dur > *longest_ps) {
-    *longest_ps = dur;
-    group->longest = item;
-  }
-}
-
 static void build_first_level(const xp_track *track, xp_row *row, uint32_t groups)
 {
   for (uint32_t g = 0; g < groups; g++) {
     uint32_t first = g * XP_LOD_FIRST, end = row->count - first < XP_LOD_FIRST ? row->count : first + XP_LOD_FIRST;
-    xp_lod_group *group = &row->levels[0][g];
-    int64_t longest_ps = -1;
-    *group = (xp_lod_group){.start_ps = xp_item_times(track, xp_row_item(row, first)).start_ps, .end_ps = INT64_MIN};
-    for (uint32_t i = first; i < end; i++) {
-      uint32_t item = xp_row_item(row, i);
-      add_to_group(group, &longest_ps, xp_item_times(track, item), item);
+    xp_lod_group sum = xp_lod_single(track, xp_row_item(row, first));
+    for (uint32_t i = first + 1; i < end; i++) {
+      const xp_lod_group next = xp_lod_single(track, xp_row_item(row, i));
+      xp_lod_join(&sum, &next);
     }
+    row->levels[0][g] = sum;
   }
 }
 
-static int64_t length_of(const xp_track *track, uint32_t item)
-{
-  xp_times t = xp_item_times(track, item);
-  return xp_sub_saturating(t.end_ps, t.start_ps);
-}
-
-static void build_next_level(const xp_track *track, xp_row *row, int level, uint32_t below, uint32_t groups)
+static void build_next_level(xp_row *row, int level, uint32_t below, uint32_t groups)
 {
   for (uint32_t g = 0; g < groups; g++) {
     const xp_lod_group *from = &row->levels[level - 1][g * XP_LOD_FACTOR];
     uint32_t n = below - g * XP_LOD_FACTOR < XP_LOD_FACTOR ? below - g * XP_LOD_FACTOR : XP_LOD_FACTOR;
     xp_lod_group sum = from[0];
     for (uint32_t i = 1; i < n; i++) {
-      sum.end_ps = from[i].end_ps > sum.end_ps ? from[i].end_ps : sum.end_ps;
-      xp_sum_add(&sum.total_ps, from[i].total_ps);
-      if (length_of(track, from[i].longest) > length_of(track, sum.longest)) {
-        sum.longest = from[i].longest;
-      }
+      xp_lod_join(&sum, &from[i]);
     }
     row->levels[level][g] = sum;
   }
@@ -139,7 +115,7 @@ static void build_groups(const xp_track *track, xp_row *row, xp_arena *arena)
     if (level == 0) {
       build_first_level(track, row, groups);
     } else {
-      build_next_level(track, row, level, below, groups);
+      build_next_level(row, level, below, groups);
     }
     row->level_count = level + 1;
     below = groups;
@@ -191,124 +167,4 @@ bool xp_lod_build(xp_tracks *tracks, xp_arena *arenas[XP_LOD_ARENAS], int thread
   threads = threads > XP_LOD_ARENAS ? XP_LOD_ARENAS : threads;
   xp_parallel(tracks->count, threads, run_track, &job);
   return !atomic_load(&job.failed);
-}
-
-/* ---- the walk */
-
-typedef struct {
-  const xp_track *track;
-  const xp_row *row;
-  double pixel_ps;
-  void (*emit)(void *context, const xp_lod_block *block);
-  void *context;
-  xp_lod_block block; /* what is being merged; count 0: nothing */
-  int64_t longest_ps;
-  double cell;
-} walk;
-
-static double cell_of(const walk *w, int64_t time_ps)
-{
-  return floor((double)time_ps / w->pixel_ps);
-}
-
-static void flush_block(walk *w)
-{
-  if (w->block.count > 0) {
-    w->emit(w->context, &w->block);
-  }
-  w->block.count = 0;
-}
-
-/* Adds what lies in one cell to the block of this cell. */
-static void merge(walk *w, const xp_lod_group *group, double cell, uint32_t count, uint32_t first, uint32_t last)
-{
-  int64_t longest_ps = length_of(w->track, group->longest);
-  if (w->block.count > 0 && w->cell != cell) {
-    flush_block(w);
-  }
-  if (w->block.count == 0) {
-    w->cell = cell;
-    w->longest_ps = longest_ps;
-    w->block = (xp_lod_block){group->start_ps, group->end_ps, group->total_ps, count, group->longest, first, last};
-    return;
-  }
-  w->block.end_ps = group->end_ps > w->block.end_ps ? group->end_ps : w->block.end_ps;
-  xp_sum_add(&w->block.total_ps, group->total_ps);
-  w->block.count += count;
-  w->block.last_item = last;
-  if (longest_ps > w->longest_ps) {
-    w->longest_ps = longest_ps;
-    w->block.item = group->longest;
-  }
-}
-
-/* The highest level whose group begins at i and lies in one cell; -1 if none. */
-static int largest_group(const walk *w, uint32_t i)
-{
-  int level = -1;
-  uint32_t size = XP_LOD_FIRST;
-  for (int next = 0; next < w->row->level_count && i % size == 0; next++, size *= XP_LOD_FACTOR) {
-    const xp_lod_group *group = &w->row->levels[next][i / size];
-    if (cell_of(w, group->start_ps) != cell_of(w, group->end_ps)) {
-      break;
-    }
-    level = next;
-  }
-  return level;
-}
-
-static uint32_t take_group(walk *w, int level, uint32_t i)
-{
-  uint32_t size = (uint32_t)XP_LOD_FIRST << (2 * level), left = w->row->count - i;
-  const xp_lod_group *group = &w->row->levels[level][i / size];
-  size = size < left ? size : left;
-  merge(w, group, cell_of(w, group->start_ps), size, xp_row_item(w->row, i), xp_row_item(w->row, i + size - 1));
-  return i + size;
-}
-
-static void take_item(walk *w, uint32_t item, xp_times t)
-{
-  const xp_lod_group single = {t.start_ps, t.end_ps, xp_sub_saturating(t.end_ps, t.start_ps), item};
-  if ((double)single.total_ps < w->pixel_ps) {
-    merge(w, &single, cell_of(w, t.start_ps), 1, item, item);
-    return;
-  }
-  flush_block(w);
-  w->emit(w->context, &(xp_lod_block){t.start_ps, t.end_ps, single.total_ps, 1, item, item, item});
-}
-
-/* The first of a row that ends after a time.  Items of a row do not overlap (but in the last row), so ends rise. */
-static uint32_t first_after(const walk *w, int64_t time_ps)
-{
-  uint32_t low = 0, high = w->row->count;
-  while (low < high) {
-    uint32_t mid = low + (high - low) / 2;
-    if (xp_item_times(w->track, xp_row_item(w->row, mid)).end_ps <= time_ps) {
-      low = mid + 1;
-    } else {
-      high = mid;
-    }
-  }
-  return low;
-}
-
-void xp_lod_walk(const xp_track *track, uint32_t row, int64_t from_ps, int64_t to_ps, double pixel_ps,
-                 void (*emit)(void *context, const xp_lod_block *block), void *context)
-{
-  walk w = {.track = track, .row = &track->rows[row], .pixel_ps = pixel_ps, .emit = emit, .context = context};
-  uint32_t i = first_after(&w, from_ps);
-  while (i < w.row->count) {
-    xp_times t = xp_item_times(track, xp_row_item(w.row, i));
-    if (t.start_ps >= to_ps) {
-      break;
-    }
-    int level = largest_group(&w, i);
-    if (level >= 0) {
-      i = take_group(&w, level, i);
-    } else {
-      take_item(&w, xp_row_item(w.row, i), t);
-      i++;
-    }
-  }
-  flush_block(&w);
 }

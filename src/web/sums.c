@@ -51,7 +51,8 @@ static void add_item(sums *s, uint32_t track, uint32_t item, xp_times t)
   int64_t end = t.end_ps < s->span.end_ps ? t.end_ps : s->span.end_ps;
   xp_str name =
       of->line != NULL ? xp_event_name(of->line, item) : xp_item_label(&s->viewer->tracks, of, item, s->arena);
-  sum_row *row = &s->rows[row_of_name(s, name)];
+  uint32_t number = row_of_name(s, name); /* may move the rows */
+  sum_row *row = &s->rows[number];
   row->count++;
   xp_sum_add(&row->total_ps, end - start);
   row->min_ps = end - start < row->min_ps ? end - start : row->min_ps;

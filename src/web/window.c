@@ -81,15 +81,20 @@ static uint32_t shade_of(const window *w, uint32_t item)
   return (uint32_t)(xp_str_hash(name) >> 56);
 }
 
+static bool matches(const window *w, const xp_lod_block *b)
+{
+  const xp_row *row = &w->track->rows[w->row];
+  return w->match != NULL &&
+         xp_search_hits(w->match, w->track_index, w->row, xp_row_item(row, b->first), xp_row_item(row, b->last));
+}
+
 static uint32_t style_of(const window *w, const xp_lod_block *b)
 {
   uint32_t style = (uint32_t)xp_item_kind(&w->viewer->tracks, w->track, b->item) | shade_of(w, b->item) << 8;
   style |= b->start_ps < w->span.start_ps ? STYLE_LEFT : 0;
   style |= b->end_ps > w->span.end_ps ? STYLE_RIGHT : 0;
   style |= b->count > 1 ? STYLE_MERGED : 0;
-  if (w->match != NULL && xp_search_hits(w->match, w->track_index, w->row, b->first_item, b->last_item)) {
-    style |= STYLE_MATCH;
-  }
+  style |= matches(w, b) ? STYLE_MATCH : 0;
   if (w->track->kind == XP_TRACK_GAPS) {
     const xp_gap *gap = &w->track->gaps[b->item];
     style |= (uint32_t)gap->trigger << 20 | (uint32_t)gap->where << 22;
