@@ -57,7 +57,8 @@ function piece([key, ps], total, idle) {
 }
 
 function edges(idle) {
-  return idle.causes
+  return [...idle.causes]
+    .sort((a, b) => a.where.localeCompare(b.where))
     .filter((each) => each.where !== "inside" && each.ps > 0)
     .map((each) => `, ${time(each.ps)} ${EDGE[each.where]}`)
     .join("");

@@ -69,13 +69,12 @@ export function decodeMinimap(buffer) {
   check(view, MINIMAP);
   const count = view.getUint32(8, true),
     width = view.getUint32(12, true);
-  const next = columns(buffer, HEAD_MINIMAP),
-    all = next(Float32Array, count * width);
+  const all = new Float32Array(buffer, HEAD_MINIMAP, count * width);
   return {
     from: view.getFloat64(16, true),
     cell: view.getFloat64(24, true),
     width,
-    busy: next(Float32Array, width),
+    busy: new Float32Array(buffer, HEAD_MINIMAP + 4 * count * width, width),
     causes: Array.from({ length: count }, (_, c) => all.subarray(c * width, (c + 1) * width)),
   };
 }

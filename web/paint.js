@@ -64,6 +64,10 @@ function fills(ctx, frame, view, band, colours, searching) {
     if (searching && !isGap) colour = style & STYLE.match ? colours.accent : colours.panel;
     let batch = batches.get(colour);
     if (!batch) batches.set(colour, (batch = []));
+    if (isGap) {
+      batch.push(Math.floor(x), y, Math.max(1, Math.round(w)), height); // whole pixels keep the full colour
+      return;
+    }
     const tall = style & STYLE.merged && w <= 1.5 ? Math.min(1, 0.4 + frame.busy[i]) : 1; // a block of short events
     batch.push(x, y + height * (1 - tall), w > 3 ? w - 0.6 : w, height * tall);
   });
@@ -89,8 +93,13 @@ function names(ctx, frame, view, band, colours, searching) {
     if (!name) return;
     const kind = STYLE.kind(frame.style[i]);
     const marked = searching && frame.style[i] & STYLE.match;
+    const at = left + (isGap ? 9 : 4);
+    if (isGap && STYLE.where(frame.style[i]) !== 0) {
+      ctx.fillStyle = colours.kinds[kind]; // stripes are no ground to read on
+      ctx.fillRect(at - 3, y + 4, ctx.measureText(name).width + 6, GAP_ROW - 12);
+    }
     ctx.fillStyle = isGap ? (colours.ink[kind] ?? colours.page) : marked ? colours.page : colours.text;
-    ctx.fillText(name, left + (isGap ? 9 : 4), y + (isGap ? GAP_ROW / 2 + 2 : ROW - 4.5));
+    ctx.fillText(name, at, y + (isGap ? GAP_ROW / 2 + 2 : ROW - 4.5));
   });
 }
 

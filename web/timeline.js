@@ -157,6 +157,7 @@ function arrangeAgain() {
   layout = arrange(state.tracks);
   parts.stage.style.height = `${layout.height}px`;
   fillLabels(parts.labels, layout);
+  parts.nothing.hidden = layout.groups.length > 0;
   fitState();
   load();
   redraw();
@@ -259,8 +260,13 @@ export function timeline(details) {
   });
   parts.tip = el("div", { class: "tip", hidden: true });
   parts.labels = el("div", { class: "labels" });
+  parts.nothing = el("p", {
+    class: "empty",
+    hidden: true,
+    text: "There are no events in this capture: nothing ran while it was traced, or the profiler recorded nothing. Health says what is in it.",
+  });
   parts.canvasBox = el("div", { class: "canvas-box" }, parts.canvas, parts.tip);
-  parts.stage = el("div", { class: "stage" }, parts.labels, parts.canvasBox);
+  parts.stage = el("div", { class: "stage" }, parts.nothing, parts.labels, parts.canvasBox);
   parts.scroll = el("div", { class: "scroll" }, parts.stage);
   const tool = (text, title, run) =>
     el("button", { type: "button", title, "aria-label": title, text, on: { click: run } });
