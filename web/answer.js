@@ -84,18 +84,17 @@ function deviceBar(summary, idle, order) {
   );
 }
 
-function key(summary, order) {
-  const used = order.filter((cause) =>
-    summary.idle.some((idle) => idle.causes.some((each) => each.cause === cause && each.ps / idle.total_ps > 0.001)),
-  );
-  return el(
-    "ul",
-    { class: "key" },
-    el("li", { title: "The device worked" }, swatch("busy"), "busy"),
-    ...used.map((cause) =>
-      el("li", { title: state.meta.kinds.find((kind) => kind.key === cause)?.words }, swatch(cause), words(cause)),
-    ),
-  );
+/** What the colours mean: causes that are at least 0.1 % of a window. */
+function key(working, order) {
+  const used = new Set();
+  for (const idle of working) {
+    const shown = pieces(idle, order);
+    const window = shown.reduce((sum, [, ps]) => sum + ps, 0);
+    shown.filter(([, ps]) => ps > window / 1000).forEach(([name]) => used.add(name));
+  }
+  const meaning = (name) => state.meta.kinds.find((kind) => kind.key === name)?.words;
+  const entry = (name) => el("li", { title: meaning(name) ?? "The device worked" }, swatch(name), words(name));
+  return el("ul", { class: "key" }, ...["busy", "copies", ...order].filter((name) => used.has(name)).map(entry));
 }
 
 function finding(each) {
@@ -159,7 +158,7 @@ function nothing() {
 
 function problems() {
   const bad = state.meta.hosts.filter((host) => host.problem);
-  const lines = [...bad.map((host) => `${host.path}: ${host.problem}`), ...state.summary.warnings];
+  const lines = [...new Set([...bad.map((host) => `${host.path}: ${host.problem}`), ...state.summary.warnings])];
   return lines.length === 0
     ? null
     : el(
@@ -194,7 +193,7 @@ function fill(box, map) {
             working.length > MOST
               ? el("p", { class: "soft", text: `and ${working.length - MOST} more devices` })
               : null,
-            key(summary, order),
+            key(working, order),
           ),
       summary.findings.length === 0
         ? null

@@ -136,10 +136,12 @@ function neighbours(gaps) {
   return gaps ? [one("gap before", gaps.before), one("gap after", gaps.after)] : [];
 }
 
-function flows(of, here) {
-  return (of ?? []).slice(0, 8).map((flow) => {
-    const there = flow.from && flow.from.track === here.track && flow.from.item === here.item ? flow.to : flow.from;
-    return there && row(there === flow.to ? "leads to" : "launched by", link(`${when(there)}`, there));
+/** Where the flows of an item go or come from. */
+function flows(all, here) {
+  const is = (place) => place?.track === here.track && place.item === here.item;
+  return (all ?? []).slice(0, 8).map((flow) => {
+    if (is(flow.from) && flow.to) return row("leads to", link(when(flow.to), flow.to));
+    return flow.from && row(flow.kind === "hop" ? "asked by" : "launched by", link(when(flow.from), flow.from));
   });
 }
 

@@ -23,7 +23,7 @@ function paint(ctx, map, width, colours) {
     }
     const busy = map.busy[pixel] * HEIGHT;
     if (busy > 0) {
-      ctx.fillStyle = colours["work-edge"];
+      ctx.fillStyle = colours.work;
       ctx.fillRect(pixel * scale, y - busy, scale + 0.3, busy);
     }
   }

@@ -61,7 +61,7 @@ function fills(ctx, frame, view, band, colours, searching) {
   eachItem(frame, view, band, (i, x, w, y) => {
     const style = frame.style[i];
     let colour = colourOf(colours, style, isGap);
-    if (searching && !isGap) colour = style & STYLE.match ? colours.accent : colours.panel;
+    if (searching && !isGap) colour = style & STYLE.match ? colours.accent : colours.line;
     let batch = batches.get(colour);
     if (!batch) batches.set(colour, (batch = []));
     if (isGap) {

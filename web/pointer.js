@@ -1,5 +1,5 @@
 // Mouse, pen and fingers on the timeline: drag to pan, two fingers or the wheel to zoom, a click to select; dragging
-// with Shift marks a span.  Calls of `to`: pan(dx, dy), zoom(factor, x), click(x, y), double(x, y), mark(x0, x1), hover(x, y).
+// with Shift marks a span.  Calls of `to`: pan(dx, dy), zoom(factor, x), click(x, y), double(x, y), mark(x0, x1, done), hover(x, y).
 
 const STILL = 4; // pixels within which a press is a click
 
@@ -43,7 +43,7 @@ export function followPointer(canvas, to) {
     if (!start.moved) return;
     to.hover(null);
     if (marking) {
-      to.mark(Math.min(start.x, now.x), Math.max(start.x, now.x));
+      to.mark(Math.min(start.x, now.x), Math.max(start.x, now.x), false);
       return;
     }
     const dx = Math.round(before.x - now.x); // whole pixels, so that blocks stay as they are
@@ -51,7 +51,10 @@ export function followPointer(canvas, to) {
     down.set(event.pointerId, { x: before.x - dx, y: now.y });
   });
   const up = (event) => {
-    if (down.delete(event.pointerId) && !start.moved && event.type === "pointerup") to.click(start.x, start.y);
+    if (!down.delete(event.pointerId) || event.type !== "pointerup") return;
+    const { x } = at(event);
+    if (!start.moved) to.click(start.x, start.y);
+    else if (marking) to.mark(Math.min(start.x, x), Math.max(start.x, x), true);
   };
   canvas.addEventListener("pointerup", up);
   canvas.addEventListener("pointercancel", up);

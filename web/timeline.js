@@ -18,6 +18,7 @@ import * as viewport from "./viewport.js";
 const parts = {}; // elements
 let layout = null,
   view = null,
+  marked = null,
   scheduled = false,
   colours = null;
 
@@ -95,7 +96,7 @@ function draw() {
     height,
     colours: all,
     marks,
-    selection: state.selection,
+    selection: marked ?? state.selection,
     place: state.place,
     detail: state.detail,
   });
@@ -231,8 +232,14 @@ function click(x, y) {
   parts.canvas.focus({ preventScroll: true });
 }
 
-function mark(x0, x1) {
-  set({ selection: { from: Math.round(viewport.timeAt(view, x0)), to: Math.round(viewport.timeAt(view, x1)) } });
+/** Only at its end a mark becomes the selection: the panel beside the timeline then takes some of the width. */
+function mark(x0, x1, done) {
+  const { from, to } = limits();
+  const inside = (x) => Math.round(Math.min(to, Math.max(from, viewport.timeAt(view, x))));
+  marked = { from: inside(x0), to: inside(x1) };
+  if (done && marked.to > marked.from) set({ selection: marked });
+  if (done) marked = null;
+  redraw();
 }
 
 const pointer = {
