@@ -36,6 +36,10 @@ typedef struct {
 static const option table[] = {
     {{"--json", NULL, PRINTING, "the result as JSON"}, KIND_SWITCH, FIELD(json), NO_FIELD},
     {{"--csv", NULL, TABLES, "the main table as CSV, times in ps"}, KIND_SWITCH, FIELD(csv), NO_FIELD},
+    {{"--html", "FILE", ONLY(REPORT), "the result as a page with pictures, into a new FILE"},
+     KIND_TEXT,
+     FIELD(html),
+     NO_FIELD},
     {{"--duration-ms", "N", ONLY(CAPTURE), "how long to trace (1000)"},
      KIND_NUMBER,
      FIELD(duration_ms),
@@ -395,6 +399,9 @@ static bool check(const options *o, xp_error *err)
   }
   if (o->json && o->csv) {
     return fail(err, "Only one of two is possible:", "--json --csv", "Leave one of them out");
+  }
+  if (o->json && o->html != NULL) {
+    return fail(err, "Only one of two is possible:", "--json --html", "Leave one of them out");
   }
   if (o->has_from && o->has_to && o->from_ps >= o->to_ps) {
     return fail(err, "The time is empty:", "--from --to", "Give a --from that is before --to");

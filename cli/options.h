@@ -30,6 +30,7 @@ typedef struct {
   bool json, csv, no_color, raw_names, by_name;
   const char *host, *run, *device, *step, *input, *metrics;
   const char *match, *plane, *line;
+  const char *html;
   bool has_from, has_to, has_limit, has_min_gap;
   int64_t from_ps, to_ps, min_gap_ps;
   uint64_t limit, top, width, threads;

@@ -85,6 +85,15 @@ void xp_names_csv(const xp_view *view);
 /* Scopes with at least this share of the device time. */
 void xp_scopes_text(const xp_view *view, size_t rows, double least_share);
 
+/* The parts of the report, each with its heading. */
+void xp_report_counters_text(const xp_view *view);
+void xp_health_text(const xp_view *view);
+void xp_report_steps_text(const xp_view *view);
+void xp_devices_and_causes_text(const xp_view *view);
+void xp_gap_examples_text(const xp_view *view);
+void xp_report_scopes_text(const xp_view *view);
+void xp_advice_text(const xp_view *view);
+
 void xp_report_text(const xp_view *view);
 void xp_report_json(const xp_view *view, xp_json *json);
 void xp_advice_json(const xp_view *view, xp_json *json);
