@@ -9,7 +9,9 @@ const FONT = "11px system-ui, sans-serif",
   GAP_FONT = "600 12px system-ui, sans-serif";
 const CHARACTER = 6.1,
   LEAST_NAME = 26,
-  CAUSES = 13;
+  CAUSES = 13,
+  NARROW = 4, // pixels
+  HASH = 0xff00; // in a style: for shades, which nobody sees in narrow items
 const TRIGGER_KEYS = [null, "value_request", "wait", "compile"];
 
 /** Pixels of the screen for pixels of a frame: x * scale + shift. */
@@ -53,28 +55,89 @@ function colourOf(colours, style, isGap) {
   return colours.greys[STYLE.hash(style) & 3][kind - CAUSES] ?? colours.work;
 }
 
-/** All rectangles of a band, by colour. */
+/** Rectangles by colour, in memory that is used again for every band and frame: panning makes no garbage. */
+const batches = new Map();
+
+function batchOf(colour) {
+  let batch = batches.get(colour);
+  if (!batch) batches.set(colour, (batch = { rects: new Float32Array(1024), used: 0 }));
+  if (batch.used + 4 > batch.rects.length) {
+    const grown = new Float32Array(2 * batch.rects.length);
+    grown.set(batch.rects);
+    batch.rects = grown;
+  }
+  return batch;
+}
+
+function addRect(colour, x, y, w, h) {
+  const batch = batchOf(colour),
+    at = batch.used;
+  batch.rects[at] = x;
+  batch.rects[at + 1] = y;
+  batch.rects[at + 2] = w;
+  batch.rects[at + 3] = h;
+  batch.used += 4;
+}
+
+function drawRects(ctx) {
+  for (const [colour, batch] of batches) {
+    if (batch.used === 0) continue;
+    ctx.fillStyle = colour;
+    const { rects, used } = batch;
+    for (let k = 0; k < used; k += 4) ctx.fillRect(rects[k], rects[k + 1], rects[k + 2], rects[k + 3]);
+    batch.used = 0;
+  }
+}
+
+/** The rectangle that is being drawn: neighbours of one colour and height become one. */
+const run = { colour: "", x: 0, end: 0, y: 0, h: 0 };
+
+function endRun() {
+  if (run.end > run.x) addRect(run.colour, run.x, run.y, run.end - run.x, run.h);
+  run.x = run.end = 0;
+}
+
+/** A narrow item fills whole pixels; of several in one pixel the first is seen. */
+function addNarrow(colour, x, w, y, h) {
+  const left = Math.floor(x),
+    end = left + Math.max(1, Math.round(w));
+  if (y === run.y && h === run.h && left <= run.end && colour === run.colour) {
+    if (end > run.end) run.end = end;
+    return;
+  }
+  const from = run.y >= y && run.y < y + ROW && run.end > left ? run.end : left;
+  if (from >= end) return;
+  endRun();
+  Object.assign(run, { colour, x: from, end, y, h });
+}
+
+/** All rectangles of a band. */
 function fills(ctx, frame, view, band, colours, searching) {
   const isGap = band.track.kind === "gaps",
-    batches = new Map(),
     height = band.row - (isGap ? 4 : 1);
   eachItem(frame, view, band, (i, x, w, y) => {
     const style = frame.style[i];
-    let colour = colourOf(colours, style, isGap);
-    if (searching && !isGap) colour = style & STYLE.match ? colours.accent : colours.line;
-    let batch = batches.get(colour);
-    if (!batch) batches.set(colour, (batch = []));
     if (isGap) {
-      batch.push(Math.floor(x), y, Math.max(1, Math.round(w)), height); // whole pixels keep the full colour
+      addNarrow(colourOf(colours, style, true), x, w, y, height); // whole pixels keep the full colour
       return;
     }
-    const tall = style & STYLE.merged && w <= 1.5 ? Math.min(1, 0.4 + frame.busy[i]) : 1; // a block of short events
-    batch.push(x, y + height * (1 - tall), w > 3 ? w - 0.6 : w, height * tall);
+    const found = searching && (style & STYLE.match ? colours.accent : colours.line);
+    if (w >= NARROW) {
+      endRun();
+      addRect(found || colourOf(colours, style, false), x, y, w - 0.6, height);
+      return;
+    }
+    const blank = style & STYLE.merged && w <= 1.5 ? height * Math.max(0, 0.5 - Math.ceil(4 * frame.busy[i]) / 8) : 0;
+    addNarrow(
+      found || colourOf(colours, style & ~HASH, false),
+      x,
+      w,
+      y + Math.round(blank),
+      height - Math.round(blank),
+    );
   });
-  for (const [colour, batch] of batches) {
-    ctx.fillStyle = colour;
-    for (let k = 0; k < batch.length; k += 4) ctx.fillRect(batch[k], batch[k + 1], batch[k + 2], batch[k + 3]);
-  }
+  endRun();
+  drawRects(ctx);
 }
 
 function shorten(name, room) {
