@@ -75,17 +75,17 @@ static outcome wait_for_capture(const xp_viewer *viewer, const sigset_t *signals
 /* Returns the exit status once a signal came. */
 static int wait_for_end(const xp_viewer *viewer, const sigset_t *signals)
 {
-  int number, status = 0;
-  switch (wait_for_capture(viewer, signals)) {
-  case FAILED:
+  int number;
+  outcome reached = wait_for_capture(viewer, signals);
+  if (reached == FAILED) {
     return say(&viewer->error);
-  case READY:
-    status = finish_capture(viewer->capture, 0); /* what is missing is told when it is known */
-    sigwait(signals, &number);
-    return status;
-  default:
-    return 0;
   }
+  /* What is missing of the capture is told as soon as it is known. */
+  int status = xp_viewer_at(viewer, XP_VIEW_READY) ? finish_capture(viewer->capture, 0) : 0;
+  if (reached == READY) {
+    sigwait(signals, &number);
+  }
+  return status;
 }
 
 static int serve(const options *o, xp_viewer *viewer, const sigset_t *signals)

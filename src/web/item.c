@@ -213,7 +213,7 @@ static void gap_neighbours_json(const detail *d)
     return;
   }
   const xp_track *gaps = &d->v->tracks.tracks[d->v->tracks.gap_track[d->track->device]];
-  uint32_t before = xp_track_first_from(gaps, d->times.start_ps + 1);
+  uint32_t before = xp_track_first_from(gaps, xp_add_saturating(d->times.start_ps, 1));
   xp_json_object_line(d->json);
   neighbour_json(d, "before", gaps, before > 0 ? before - 1 : XP_NONE);
   neighbour_json(d, "after", gaps, xp_track_first_from(gaps, d->times.end_ps));

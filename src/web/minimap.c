@@ -17,8 +17,8 @@ typedef struct {
 /* Adds a stretch of time to the pixels that it covers. */
 static void cover(const minimap *m, float *pixels, int64_t start_ps, int64_t end_ps, double sign)
 {
-  double from = (double)(start_ps - m->span.start_ps) / m->pixel_ps;
-  double to = (double)(end_ps - m->span.start_ps) / m->pixel_ps;
+  double from = ((double)start_ps - (double)m->span.start_ps) / m->pixel_ps;
+  double to = ((double)end_ps - (double)m->span.start_ps) / m->pixel_ps;
   from = from > 0 ? from : 0;
   to = to < (double)m->width ? to : (double)m->width;
   for (double at = from; at < to;) {
@@ -41,7 +41,7 @@ static void add_device(const minimap *m, uint32_t index)
   cover(m, m->busy, device->window_ps[0], device->window_ps[1], 1);
   for (size_t i = m->reading->analysis->timelines[index].first_gap;
        i < m->reading->gap_count && gaps[i].device == index; i++) {
-    int64_t end_ps = gaps[i].start_ps + gaps[i].dur_ps;
+    int64_t end_ps = xp_add_saturating(gaps[i].start_ps, gaps[i].dur_ps);
     cover(m, m->shares + (size_t)gaps[i].cause * m->width, gaps[i].start_ps, end_ps, 1);
     if (gaps[i].where == XP_WHERE_INSIDE) {
       cover(m, m->busy, gaps[i].start_ps, end_ps, -1);

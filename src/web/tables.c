@@ -13,11 +13,25 @@ enum { ROWS = 100, MOST_GAPS_SHOWN = 1000 };
 
 /* ---- tables of the commands */
 
-static const struct {
-  const char *name;
+typedef struct {
+  const char *name, *file;
   xp_section section;
-} tables[] = {{"steps", XP_SECTION_STEPS},       {"ops", XP_SECTION_OPS},   {"names", XP_SECTION_NAMES},
-              {"counters", XP_SECTION_COUNTERS}, {"info", XP_SECTION_INFO}, {"gaps", XP_SECTION_GAPS}};
+} table_kind;
+
+static const table_kind *find_table(xp_str name)
+{
+  static const table_kind tables[] = {
+      {"steps", "steps.csv", XP_SECTION_STEPS},          {"ops", "ops.csv", XP_SECTION_OPS},
+      {"names", "names.csv", XP_SECTION_NAMES},          {"info", "info.csv", XP_SECTION_INFO},
+      {"counters", "counters.csv", XP_SECTION_COUNTERS}, {"gaps", "gaps.csv", XP_SECTION_GAPS},
+  };
+  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    if (xp_str_is(name, tables[i].name)) {
+      return &tables[i];
+    }
+  }
+  return NULL;
+}
 
 static void write_section(xp_viewer *viewer, xp_section section, xp_ops_by by, bool csv, xp_reply *reply)
 {
@@ -147,30 +161,18 @@ static void write_gaps(xp_viewer *viewer, const xp_query *query, xp_reply *reply
 
 void xp_web_table(xp_viewer *viewer, const xp_query *query, xp_reply *reply)
 {
-  static const char *const files[] = {"steps.csv", "ops.csv", "names.csv", "counters.csv", "info.csv", "gaps.csv"};
-  size_t slash = xp_str_rfind(query->path, '/');
-  xp_str name = xp_str_skip(query->path, slash + 1);
+  const table_kind *table = find_table(xp_str_skip(query->path, xp_str_rfind(query->path, '/') + 1));
   xp_str format = xp_query_get(query, "format");
   bool csv = xp_str_is(format, "csv");
   xp_ops_by by;
-  if (format.ptr != NULL && !csv && !xp_str_is(format, "json")) {
+  if (table == NULL) {
+    xp_reply_fail(reply, 404, "There is no table of this name; there are steps, gaps, ops, names, counters and info");
+  } else if (format.ptr != NULL && !csv && !xp_str_is(format, "json")) {
     xp_reply_fail(reply, 400, "The parameter format has to be json or csv");
-    return;
+  } else if (table->section == XP_SECTION_GAPS && !csv) {
+    write_gaps(viewer, query, reply);
+  } else if (read_by(query, &by, reply)) {
+    write_section(viewer, table->section, by, csv, reply);
+    reply->save_as = csv ? table->file : NULL;
   }
-  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-    if (!xp_str_is(name, tables[i].name) || !read_by(query, &by, reply)) {
-      continue;
-    }
-    if (tables[i].section == XP_SECTION_GAPS && !csv) {
-      write_gaps(viewer, query, reply);
-    } else {
-      write_section(viewer, tables[i].section, by, csv, reply);
-      reply->save_as = csv ? files[i] : NULL;
-    }
-    return;
-  }
-  if (reply->status == 404) {
-    return;
-  }
-  xp_reply_fail(reply, 404, "There is no table of this name; there are steps, gaps, ops, names, counters and info");
 }

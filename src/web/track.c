@@ -274,7 +274,8 @@ xp_times xp_item_times_read(const xp_track *track, uint32_t item)
   }
   case XP_TRACK_PROGRAMS: {
     const xp_device_run *run = &track->data->runs[item];
-    return (xp_times){run->start_ps + track->data->shift_ps, run->end_ps + track->data->shift_ps};
+    return (xp_times){xp_add_saturating(run->start_ps, track->data->shift_ps),
+                      xp_add_saturating(run->end_ps, track->data->shift_ps)};
   }
   default:
     return (xp_times){track->steps[item]->start_ps,

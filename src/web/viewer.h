@@ -17,6 +17,7 @@ const char *xp_view_state_name(xp_view_state state);
 
 typedef struct {
   const char *path; /* as the user wrote it */
+  xp_str bytes;     /* an XSpace in memory (borrowed) instead of what is at the path; ptr is NULL: none */
   const char *run, *host;
   const char *version; /* of the program, for the page */
   int threads;
