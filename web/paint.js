@@ -7,7 +7,7 @@ import { ROW, GAP_ROW } from "./layout.js";
 
 const FONT = "11px system-ui, sans-serif",
   GAP_FONT = "600 12px system-ui, sans-serif";
-const CHARACTER = 6.1,
+const CHARACTER = 5.8,
   LEAST_NAME = 26,
   CAUSES = 13,
   NARROW = 4, // pixels
@@ -145,6 +145,8 @@ function shorten(name, room) {
   return name.length <= most ? name : most < 4 ? "" : `${name.slice(0, most - 1)}…`;
 }
 
+const inWords = (cause) => cause.replace("_", " "); // "in_program: fwd"
+
 function names(ctx, frame, view, band, colours, searching) {
   const isGap = band.track.kind === "gaps";
   ctx.font = isGap ? GAP_FONT : FONT;
@@ -152,7 +154,8 @@ function names(ctx, frame, view, band, colours, searching) {
     if (w < LEAST_NAME || frame.name[i] === NO_NAME) return;
     const left = Math.max(0, x),
       room = Math.min(view.width, x + w) - left - 8;
-    const name = shorten(frame.names[frame.name[i]], isGap ? room / 1.15 : room);
+    const full = frame.names[frame.name[i]];
+    const name = isGap ? shorten(full.replace(/^[a-z]+_/, inWords), room / 1.22) : shorten(full, room);
     if (!name) return;
     const kind = STYLE.kind(frame.style[i]);
     const marked = searching && frame.style[i] & STYLE.match;

@@ -1,6 +1,6 @@
 // How fast the viewer is where a person feels it, in headless Chromium.
 //
-//   bench/view [--xlaprof PROGRAM] [--rounds N] CAPTURE...
+//   bench/page [--xlaprof PROGRAM] [--rounds N] [CAPTURE...]
 //
 // For each capture: the time from the command to the answer on the screen and to the first drawing of the timeline (the
 // smallest and the median of the rounds), and the main-thread time of a frame while the timeline pans, zoomed in and
@@ -8,9 +8,12 @@
 // thread between two frames, as the browser's own trace tells it: drawing, decoding what came, and collecting garbage, not
 // only our script.
 //
-// make_capture.py records captures: 1,215 steps give some 3 million events, 4,050 some 10 million.
+// Without captures: some 3 and 10 million events, recorded by make_capture.py into $XLAPROF_CACHE if they are not there.
 
-import { drawn, open, serve, settings, startBrowser } from "../tests/web/harness.mjs";
+import { execFileSync } from "node:child_process";
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { drawn, open, serve, settings, startBrowser, TREE } from "../tests/web/harness.mjs";
 
 const FRAMES = 240;
 const wanted = [];
@@ -102,10 +105,20 @@ async function measure(browser, capture) {
   await server.end();
 }
 
-if (wanted.length === 0) {
-  console.error("usage: bench/view [--xlaprof PROGRAM] [--rounds N] CAPTURE...");
-  process.exit(2);
+/** A capture of so many steps of make_capture.py, recorded if it is not in the cache. */
+function record(steps) {
+  const cache = process.env.XLAPROF_CACHE ?? join(process.env.HOME, ".cache/xlaprof"), folder = join(cache, `capture-${steps}`);
+  if (!existsSync(folder)) {
+    const readers = execFileSync(join(TREE, "scripts/install-peers"), ["readers"], { encoding: "utf8" }).trim();
+    console.error(`Recording ${steps} steps into ${folder}`);
+    rmSync(`${folder}.new`, { recursive: true, force: true });
+    execFileSync(join(readers, "bin/python"), [join(TREE, "bench/make_capture.py"), `${folder}.new`, String(steps)], { stdio: ["ignore", 2, 2], env: { ...process.env, JAX_PLATFORMS: "cpu" } });
+    renameSync(`${folder}.new`, folder);
+  }
+  return folder;
 }
+
+if (wanted.length === 0) wanted.push(record(1215), record(4050));
 const browser = await startBrowser();
 for (const capture of wanted) {
   console.log(capture);
