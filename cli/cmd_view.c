@@ -134,7 +134,8 @@ int run_view(const options *o)
   }
   int status = serve(o, viewer, &signals);
   if (atomic_load(&viewer->state) < XP_VIEW_READY) {
-    _exit(terminal_finish(status)); /* still reading, and nobody waits for it */
+    xp_viewer_abandon(viewer); /* still reading, and nobody waits for it */
+    _exit(terminal_finish(status));
   }
   xp_viewer_close(viewer);
   metrics_file_close(&metrics);

@@ -222,6 +222,11 @@ void xp_viewer_close(xp_viewer *v)
   free(v);
 }
 
+void xp_viewer_abandon(xp_viewer *v)
+{
+  pthread_detach(v->thread);
+}
+
 xp_view_state xp_viewer_wait(xp_viewer *v, xp_view_state state, int timeout_ms)
 {
   int64_t until = xp_monotonic_ns() + timeout_ms * XP_NS_IN_MS;

@@ -78,6 +78,9 @@ xp_status xp_viewer_open(const xp_viewer_options *options, xp_viewer **viewer, x
 /* Waits for the thread and gives everything back; NULL is allowed. */
 void xp_viewer_close(xp_viewer *viewer);
 
+/* Leaves the thread to itself instead, for a program that ends at once; the viewer must not be used or closed then. */
+void xp_viewer_abandon(xp_viewer *viewer);
+
 /* Fills in the findings, from the reading (summary.c).  Takes the escape of the analysis' arena if memory is out. */
 void xp_findings_find(xp_viewer *viewer);
 
