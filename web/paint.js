@@ -90,54 +90,60 @@ function drawRects(ctx) {
 }
 
 /** The rectangle that is being drawn: neighbours of one colour and height become one. */
-const run = { colour: "", x: 0, end: 0, y: 0, h: 0 };
+const run = { colour: "", x: 0, end: 0, row: 0, blank: 0, h: 0 };
 
 function endRun() {
-  if (run.end > run.x) addRect(run.colour, run.x, run.y, run.end - run.x, run.h);
+  if (run.end > run.x) addRect(run.colour, run.x, run.row + run.blank, run.end - run.x, run.h);
   run.x = run.end = 0;
 }
 
-/** A narrow item fills whole pixels; of several in one pixel the first is seen. */
-function addNarrow(colour, x, w, y, h) {
-  const left = Math.floor(x),
-    end = left + Math.max(1, Math.round(w));
-  if (y === run.y && h === run.h && left <= run.end && colour === run.colour) {
+/** A narrow item fills whole pixels of its row, below `blank`; of several in one pixel the first is seen. */
+function addNarrow(colour, x, w, row, blank, h) {
+  const left = Math.floor(x);
+  const end = left + Math.max(1, Math.round(w));
+  const beside = row === run.row && left <= run.end;
+  if (beside && colour === run.colour && blank === run.blank) {
     if (end > run.end) run.end = end;
     return;
   }
-  const from = run.y >= y && run.y < y + ROW && run.end > left ? run.end : left;
+  const from = beside ? Math.max(left, run.end) : left;
   if (from >= end) return;
   endRun();
-  Object.assign(run, { colour, x: from, end, y, h });
+  Object.assign(run, { colour, x: from, end, row, blank, h });
+}
+
+/** The part of a row that a block of short events leaves blank: the emptier it is, the lower. */
+function blankOf(style, w, busy, height) {
+  return style & STYLE.merged && w <= 1.5 ? Math.round(height * Math.max(0, 0.5 - Math.ceil(4 * busy) / 8)) : 0;
 }
 
 /** All rectangles of a band. */
 function fills(ctx, frame, view, band, colours, searching) {
-  const isGap = band.track.kind === "gaps",
-    height = band.row - (isGap ? 4 : 1);
+  const isGap = band.track.kind === "gaps";
+  const height = band.row - (isGap ? 4 : 1);
   eachItem(frame, view, band, (i, x, w, y) => {
     const style = frame.style[i];
+    const colour = (wide) => (searching ? colours.line : colourOf(colours, wide ? style : style & ~HASH, false));
     if (isGap) {
-      addNarrow(colourOf(colours, style, true), x, w, y, height); // whole pixels keep the full colour
-      return;
-    }
-    const found = searching && (style & STYLE.match ? colours.accent : colours.line);
-    if (w >= NARROW) {
+      addNarrow(colourOf(colours, style, true), x, w, y, 0, height); // whole pixels keep the full colour
+    } else if (w >= NARROW) {
       endRun();
-      addRect(found || colourOf(colours, style, false), x, y, w - 0.6, height);
-      return;
+      addRect(colour(true), x, y, w - 0.6, height);
+    } else {
+      const blank = blankOf(style, w, frame.busy[i], height);
+      addNarrow(colour(false), x, w, y, blank, height - blank);
     }
-    const blank = style & STYLE.merged && w <= 1.5 ? height * Math.max(0, 0.5 - Math.ceil(4 * frame.busy[i]) / 8) : 0;
-    addNarrow(
-      found || colourOf(colours, style & ~HASH, false),
-      x,
-      w,
-      y + Math.round(blank),
-      height - Math.round(blank),
-    );
   });
   endRun();
   drawRects(ctx);
+}
+
+/** What was searched, over everything else: no match hides behind its neighbours. */
+function matches(ctx, frame, view, band, colours) {
+  ctx.fillStyle = colours.accent;
+  eachItem(frame, view, band, (i, x, w, y) => {
+    if (frame.style[i] & STYLE.match) ctx.fillRect(Math.floor(x), y, Math.max(2, w), band.row - 1);
+  });
 }
 
 function shorten(name, room) {
@@ -197,6 +203,7 @@ export function paintBands(ctx, { layout, frame, view, top, height, colours, sea
     }
     fills(ctx, frame, view, band, colours, searching);
     if (band.track.kind === "gaps") gapMarks(ctx, frame, view, band, colours);
+    else if (searching) matches(ctx, frame, view, band, colours);
     names(ctx, frame, view, band, colours, searching);
   }
 }
