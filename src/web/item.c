@@ -102,6 +102,9 @@ static uint32_t step_of(const detail *d)
   if (d->track->kind == XP_TRACK_GAPS) {
     return d->track->gaps[d->item].step;
   }
+  if (d->track->kind == XP_TRACK_STEPS) {
+    return (uint32_t)(d->track->steps[d->item] - d->v->reading->steps);
+  }
   if (d->track->kind == XP_TRACK_PROGRAMS) {
     return d->track->data->runs[d->item].step;
   }

@@ -4,19 +4,11 @@
  * and the next one is found by looking. */
 #include "web/search.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "report/select.h"
 
 enum { MOST_LISTED = 500000, MOST_NAMES = 50, LOOKS = 64 };
-
-struct xp_searches {
-  const xp_tracks *tracks;
-  pthread_mutex_t lock;
-  xp_search *kept[XP_SEARCHES_KEPT]; /* the newest first */
-  uint32_t last_id;
-};
 
 /* ---- expressions */
 
@@ -31,7 +23,21 @@ static void escape(const char *text, char *to)
   *to = '\0';
 }
 
-/* Repetitions of repetitions can take all memory, references to groups all time. */
+/* Counts in braces multiply what an expression takes to hold: one pair, and no more than this. */
+static bool is_small_count(const char *brace)
+{
+  enum { MOST_REPEATED = 255 };
+  int number = 0;
+  for (const char *c = brace + 1; *c != '\0' && *c != '}'; c++) {
+    number = *c >= '0' && *c <= '9' && number <= MOST_REPEATED ? number * 10 + (*c - '0') : 0;
+    if (number > MOST_REPEATED) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Large counts and repetitions of repetitions can take all memory, references to groups all time. */
 static bool is_cheap(const char *regex)
 {
   int braces = 0;
@@ -41,11 +47,11 @@ static bool is_cheap(const char *regex)
       if (*c >= '1' && *c <= '9') {
         return false;
       }
-      continue;
+    } else if (*c == '{' && (++braces > 1 || !is_small_count(c))) {
+      return false;
     }
-    braces += *c == '{';
   }
-  return braces < 2;
+  return true;
 }
 
 /* ---- one search */
@@ -54,6 +60,9 @@ typedef struct {
   xp_search *search;
   const xp_selection *selection;
   uint64_t **name_counts; /* by track: the counts of its plane's names */
+  bool *is_first;         /* by track: it is the first of its plane */
+  xp_intern names;
+  size_t name_capacity;
 } searching;
 
 static bool meta_matches(const xp_selection *selection, const xp_event_meta *meta)
@@ -82,6 +91,7 @@ static void match_names(searching *s)
     for (size_t m = 0; m < plane->event_meta_count; m++) {
       hits[m] = meta_matches(s->selection, &plane->event_meta[m]);
     }
+    s->is_first[t] = true;
     for (uint32_t other = t; other < tracks->count; other++) {
       if (is_searched(&tracks->tracks[other]) && tracks->tracks[other].line->plane == plane) {
         s->search->hits[other] = hits;
@@ -133,35 +143,35 @@ static int more_events(const void *a, const void *b)
   return xp_str_cmp(x->name, y->name);
 }
 
+static void add_name(searching *s, xp_str name, uint64_t count)
+{
+  xp_search *search = s->search;
+  size_t known = s->names.count;
+  uint32_t n = xp_intern_add(&s->names, name);
+  search->names = xp_arena_grow(search->arena, search->names, known, &s->name_capacity, sizeof *search->names);
+  if (s->names.count > known) {
+    search->names[n] = (xp_search_name){name, 0};
+  }
+  search->names[n].count += count;
+}
+
 /* The names with most events; equal names of different planes are one. */
 static void list_names(searching *s)
 {
   xp_search *search = s->search;
-  xp_intern names;
-  size_t capacity = 0;
-  xp_intern_init(&names, search->arena);
+  xp_intern_init(&s->names, search->arena);
   for (uint32_t t = 0; t < search->tracks->count; t++) {
-    bool is_first = search->hits[t] != NULL;
-    for (uint32_t before = t; is_first && before > 0; before--) {
-      is_first = search->hits[before - 1] != search->hits[t];
-    }
-    const xp_plane *plane = is_first ? search->tracks->tracks[t].line->plane : NULL;
-    for (size_t m = 0; is_first && m < plane->event_meta_count; m++) {
+    const xp_plane *plane = s->is_first[t] ? search->tracks->tracks[t].line->plane : NULL;
+    for (size_t m = 0; plane != NULL && m < plane->event_meta_count; m++) {
       if (s->name_counts[t][m] > 0) {
-        size_t known = names.count;
-        uint32_t n = xp_intern_add(&names, plane->event_meta[m].name);
-        search->names = xp_arena_grow(search->arena, search->names, known, &capacity, sizeof *search->names);
-        if (names.count > known) {
-          search->names[n] = (xp_search_name){plane->event_meta[m].name, 0};
-        }
-        search->names[n].count += s->name_counts[t][m];
+        add_name(s, plane->event_meta[m].name, s->name_counts[t][m]);
       }
     }
   }
-  if (names.count > 1) {
-    qsort(search->names, names.count, sizeof *search->names, more_events);
+  if (s->names.count > 1) {
+    qsort(search->names, s->names.count, sizeof *search->names, more_events);
   }
-  search->name_count = names.count < MOST_NAMES ? names.count : MOST_NAMES;
+  search->name_count = s->names.count < MOST_NAMES ? s->names.count : MOST_NAMES;
 }
 
 static void run_search(void *context)
@@ -173,13 +183,14 @@ static void run_search(void *context)
   search->hits = xp_arena_array(search->arena, tracks, sizeof *search->hits);
   search->lists = xp_arena_array(search->arena, tracks, sizeof *search->lists);
   s->name_counts = xp_arena_array(search->arena, tracks, sizeof *s->name_counts);
+  s->is_first = xp_arena_array(search->arena, tracks, sizeof *s->is_first);
   match_names(s);
   count_events(s);
   list_events(search);
   list_names(s);
 }
 
-static void destroy(xp_search *search)
+void xp_search_destroy(xp_search *search)
 {
   if (search != NULL) {
     xp_arena_destroy(search->arena);
@@ -187,14 +198,15 @@ static void destroy(xp_search *search)
   }
 }
 
-static xp_status make_search(const xp_tracks *tracks, const xp_search_query *query, xp_search **made, xp_error *err)
+xp_status xp_search_make(const xp_tracks *tracks, const xp_search_query *query, xp_search **made, xp_error *err)
 {
   char regex[2 * XP_SEARCH_BYTES + 1];
   escape(query->text, regex);
   const xp_event_query names = {.match = query->is_regex ? query->text : regex, .any_case = query->any_case};
   if (query->is_regex && !is_cheap(query->text)) {
-    return xp_fail(err, XP_ERR_USAGE,
-                   "The expression refers to a group, or has more than one repetition in braces: write it without");
+    return xp_fail(
+        err, XP_ERR_USAGE,
+        "The expression refers to a group, or has a count in braces above 255, or more than one: write it without");
   }
   xp_selection selection;
   xp_status status = xp_selection_open(&selection, tracks->an->capture, &names, err);
@@ -203,9 +215,9 @@ static xp_status make_search(const xp_tracks *tracks, const xp_search_query *que
     search->query = *query;
     search->tracks = tracks;
     search->arena = xp_arena_create();
-    searching s = {search, &selection, NULL};
+    searching s = {.search = search, .selection = &selection};
     if (search->arena == NULL || !xp_arena_guard(search->arena, run_search, &s)) {
-      destroy(search);
+      xp_search_destroy(search);
       search = NULL;
     }
   }
@@ -215,111 +227,6 @@ static xp_status make_search(const xp_tracks *tracks, const xp_search_query *que
     return xp_fail(err, XP_ERR_MEMORY, "Memory ran out while the events were searched");
   }
   return status;
-}
-
-/* ---- those that are kept */
-
-xp_searches *xp_searches_create(const xp_tracks *tracks, xp_arena *arena)
-{
-  xp_searches *searches = xp_arena_alloc(arena, sizeof *searches);
-  searches->tracks = tracks;
-  pthread_mutex_init(&searches->lock, NULL);
-  return searches;
-}
-
-void xp_searches_destroy(xp_searches *searches)
-{
-  if (searches != NULL) {
-    for (int i = 0; i < XP_SEARCHES_KEPT; i++) {
-      destroy(searches->kept[i]);
-    }
-    pthread_mutex_destroy(&searches->lock);
-  }
-}
-
-/* Makes the search in a slot the newest, and counts a user. */
-static xp_search *use(xp_searches *searches, int slot)
-{
-  xp_search *search = searches->kept[slot];
-  memmove(searches->kept + 1, searches->kept, (size_t)slot * sizeof *searches->kept);
-  searches->kept[0] = search;
-  search->users++;
-  return search;
-}
-
-static bool is_same(const xp_search_query *a, const xp_search_query *b)
-{
-  return a->is_regex == b->is_regex && a->any_case == b->any_case && strcmp(a->text, b->text) == 0;
-}
-
-static xp_search *find_kept(xp_searches *searches, const xp_search_query *query, uint32_t id)
-{
-  xp_search *found = NULL;
-  pthread_mutex_lock(&searches->lock);
-  for (int i = 0; found == NULL && i < XP_SEARCHES_KEPT && searches->kept[i] != NULL; i++) {
-    if (query != NULL ? is_same(&searches->kept[i]->query, query) : searches->kept[i]->id == id) {
-      found = use(searches, i);
-    }
-  }
-  pthread_mutex_unlock(&searches->lock);
-  return found;
-}
-
-/* The oldest one that nobody looks at makes room; if all are in use, the new one is not kept. */
-static void keep(xp_searches *searches, xp_search *search)
-{
-  pthread_mutex_lock(&searches->lock);
-  int slot = XP_SEARCHES_KEPT - 1;
-  while (slot >= 0 && searches->kept[slot] != NULL && searches->kept[slot]->users > 0) {
-    slot--;
-  }
-  search->id = ++searches->last_id;
-  search->users = 1;
-  if (slot >= 0) {
-    destroy(searches->kept[slot]);
-    memmove(searches->kept + 1, searches->kept, (size_t)slot * sizeof *searches->kept);
-    searches->kept[0] = search;
-  }
-  pthread_mutex_unlock(&searches->lock);
-}
-
-xp_status xp_search_run(xp_searches *searches, const xp_search_query *query, const xp_search **search, xp_error *err)
-{
-  xp_search *made = NULL;
-  *search = find_kept(searches, query, 0);
-  if (*search != NULL) {
-    return XP_OK;
-  }
-  xp_status status = make_search(searches->tracks, query, &made, err);
-  if (status == XP_OK) {
-    keep(searches, made);
-    *search = made;
-  }
-  return status;
-}
-
-const xp_search *xp_search_hold(xp_searches *searches, uint32_t id)
-{
-  return id == 0 ? NULL : find_kept(searches, NULL, id);
-}
-
-void xp_search_release(xp_searches *searches, const xp_search *search)
-{
-  if (search == NULL) {
-    return;
-  }
-  bool kept = false;
-  pthread_mutex_lock(&searches->lock);
-  for (int i = 0; i < XP_SEARCHES_KEPT; i++) {
-    if (searches->kept[i] == search) {
-      searches->kept[i]->users--;
-      kept = true;
-    }
-  }
-  pthread_mutex_unlock(&searches->lock);
-  if (!kept) {
-    destroy((xp_search *)(uintptr_t)search);
-  }
 }
 
 /* ---- going through the matches */

@@ -36,14 +36,19 @@ typedef struct {
   unsigned users;
 } xp_search;
 
+/* search.c: one search, owned by the caller.  XP_ERR_USAGE: no regular expression, or one that could take all memory or
+ * time. */
+xp_status xp_search_make(const xp_tracks *tracks, const xp_search_query *query, xp_search **made, xp_error *err);
+void xp_search_destroy(xp_search *search); /* NULL is allowed */
+
 typedef struct xp_searches xp_searches;
 
 /* No search yet.  Memory of the table comes from the arena (with its escape), that of searches does not. */
 xp_searches *xp_searches_create(const xp_tracks *tracks, xp_arena *arena);
 void xp_searches_destroy(xp_searches *searches);
 
-/* Searches, or finds the same search again; the caller gives it back with xp_search_release.  XP_ERR_USAGE: no regular
- * expression, or one that could take all memory or time. */
+/* Searches, or finds the same search again; the caller gives it back with xp_search_release.  Errors: see
+ * xp_search_make. */
 xp_status xp_search_run(xp_searches *searches, const xp_search_query *query, const xp_search **search, xp_error *err);
 
 /* The search with a number, to be released; NULL if it is not kept. */

@@ -130,10 +130,9 @@ static xp_status read_capture(xp_viewer *v)
   const xp_progress progress = {tell_progress, v};
   const xp_load_options load = {
       .run = v->options.run, .host = v->options.host, .threads = v->options.threads, .progress = &progress};
-  xp_status status =
-      v->options.bytes.ptr != NULL
-          ? xp_capture_load_memory(v->options.bytes, v->options.path, &load, &v->capture, &v->error)
-          : xp_capture_load(v->options.path, &load, &v->capture, &v->error);
+  xp_status status = v->options.bytes.ptr != NULL
+                         ? xp_capture_load_memory(v->options.bytes, v->options.path, &load, &v->capture, &v->error)
+                         : xp_capture_load(v->options.path, &load, &v->capture, &v->error);
   return status != XP_OK || xp_arena_guard(v->arena, list_runs, v) ? status : no_memory(v);
 }
 

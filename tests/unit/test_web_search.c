@@ -75,6 +75,9 @@ static void expressions_that_could_take_all_memory_or_time_are_refused(void **st
   show *w = *state;
   tell_names(w);
   assert_int_equal(status_of(w, "search?mode=regex&q=((a{1,255}){1,255}){1,255}"), 400);
+  assert_int_equal(status_of(w, "search?mode=regex&q=(abcdefgh){1,32767}"), 400);
+  assert_int_equal(status_of(w, "search?mode=regex&q=a{99999999999999999999}"), 400);
+  assert_int_equal(status_of(w, "search?mode=regex&q=a{2,255}"), 200);
   assert_int_equal(status_of(w, "search?mode=regex&q=(.*)(.*)(.*)\\3\\2\\1x"), 400);
   assert_int_equal(status_of(w, "search?mode=regex&q=a\\{\\{\\{"), 200);
 }
