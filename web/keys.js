@@ -4,7 +4,7 @@ import { json } from "./api.js";
 import { byId, el } from "./dom.js";
 import { moveTo, goTo, set, state } from "./state.js";
 import { step, stepGap } from "./search.js";
-import { panBy, screen, showAll, zoomBy } from "./timeline.js";
+import { panBy, showAll, sumScreen, zoomBy } from "./timeline.js";
 
 function fitSelection() {
   if (state.place) goTo(state.place);
@@ -20,11 +20,6 @@ async function beside(dir) {
 function outwards() {
   const parent = state.detail?.parents?.[0];
   if (parent) moveTo(parent.place);
-}
-
-function sums() {
-  const shown = screen();
-  if (shown) set({ selection: { from: shown.from, to: shown.to } });
 }
 
 /** The next tab, or the one before. */
@@ -46,7 +41,7 @@ const KEYS = [
   ["ArrowRight", "The next event of the same track", TIMELINE, () => beside("next")],
   ["ArrowLeft", "The event before it", TIMELINE, () => beside("prev")],
   ["u", "The event around the selected one", TIMELINE, outwards],
-  ["t", "Sums of what is on the screen", TIMELINE, sums],
+  ["t", "Sums of what is on the screen", TIMELINE, sumScreen],
   ["n", "The next match of the search; the next gap where nothing is searched", EVERYWHERE, () => step(true)],
   ["p", "The one before", EVERYWHERE, () => step(false)],
   ["]", "The next gap", EVERYWHERE, () => stepGap(true)],

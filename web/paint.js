@@ -7,9 +7,11 @@ import { ROW, GAP_ROW } from "./layout.js";
 
 const FONT = "11px system-ui, sans-serif",
   GAP_FONT = "600 12px system-ui, sans-serif";
-const CHARACTER = 6.1,
+const CHARACTER = 5.8,
   LEAST_NAME = 26,
-  CAUSES = 13;
+  CAUSES = 13,
+  NARROW = 4, // pixels
+  HASH = 0xff00; // in a style: for shades, which nobody sees in narrow items
 const TRIGGER_KEYS = [null, "value_request", "wait", "compile"];
 
 /** Pixels of the screen for pixels of a frame: x * scale + shift. */
@@ -53,34 +55,103 @@ function colourOf(colours, style, isGap) {
   return colours.greys[STYLE.hash(style) & 3][kind - CAUSES] ?? colours.work;
 }
 
-/** All rectangles of a band, by colour. */
+/** Rectangles by colour, in memory that is used again for every band and frame: panning makes no garbage. */
+const batches = new Map();
+
+function batchOf(colour) {
+  let batch = batches.get(colour);
+  if (!batch) batches.set(colour, (batch = { rects: new Float32Array(1024), used: 0 }));
+  if (batch.used + 4 > batch.rects.length) {
+    const grown = new Float32Array(2 * batch.rects.length);
+    grown.set(batch.rects);
+    batch.rects = grown;
+  }
+  return batch;
+}
+
+function addRect(colour, x, y, w, h) {
+  const batch = batchOf(colour),
+    at = batch.used;
+  batch.rects[at] = x;
+  batch.rects[at + 1] = y;
+  batch.rects[at + 2] = w;
+  batch.rects[at + 3] = h;
+  batch.used += 4;
+}
+
+function drawRects(ctx) {
+  for (const [colour, batch] of batches) {
+    if (batch.used === 0) continue;
+    ctx.fillStyle = colour;
+    const { rects, used } = batch;
+    for (let k = 0; k < used; k += 4) ctx.fillRect(rects[k], rects[k + 1], rects[k + 2], rects[k + 3]);
+    batch.used = 0;
+  }
+}
+
+/** The rectangle that is being drawn: neighbours of one colour and height become one. */
+const run = { colour: "", x: 0, end: 0, row: 0, blank: 0, h: 0 };
+
+function endRun() {
+  if (run.end > run.x) addRect(run.colour, run.x, run.row + run.blank, run.end - run.x, run.h);
+  run.x = run.end = 0;
+}
+
+/** A narrow item fills whole pixels of its row, below `blank`; of several in one pixel the first is seen. */
+function addNarrow(colour, x, w, row, blank, h) {
+  const left = Math.floor(x);
+  const end = left + Math.max(1, Math.round(w));
+  const beside = row === run.row && left <= run.end;
+  if (beside && colour === run.colour && blank === run.blank) {
+    if (end > run.end) run.end = end;
+    return;
+  }
+  const from = beside ? Math.max(left, run.end) : left;
+  if (from >= end) return;
+  endRun();
+  Object.assign(run, { colour, x: from, end, row, blank, h });
+}
+
+/** The part of a row that a block of short events leaves blank: the emptier it is, the lower. */
+function blankOf(style, w, busy, height) {
+  return style & STYLE.merged && w <= 1.5 ? Math.round(height * Math.max(0, 0.5 - Math.ceil(4 * busy) / 8)) : 0;
+}
+
+/** All rectangles of a band. */
 function fills(ctx, frame, view, band, colours, searching) {
-  const isGap = band.track.kind === "gaps",
-    batches = new Map(),
-    height = band.row - (isGap ? 4 : 1);
+  const isGap = band.track.kind === "gaps";
+  const height = band.row - (isGap ? 4 : 1);
   eachItem(frame, view, band, (i, x, w, y) => {
     const style = frame.style[i];
-    let colour = colourOf(colours, style, isGap);
-    if (searching && !isGap) colour = style & STYLE.match ? colours.accent : colours.line;
-    let batch = batches.get(colour);
-    if (!batch) batches.set(colour, (batch = []));
+    const colour = (wide) => (searching ? colours.line : colourOf(colours, wide ? style : style & ~HASH, false));
     if (isGap) {
-      batch.push(Math.floor(x), y, Math.max(1, Math.round(w)), height); // whole pixels keep the full colour
-      return;
+      addNarrow(colourOf(colours, style, true), x, w, y, 0, height); // whole pixels keep the full colour
+    } else if (w >= NARROW) {
+      endRun();
+      addRect(colour(true), x, y, w - 0.6, height);
+    } else {
+      const blank = blankOf(style, w, frame.busy[i], height);
+      addNarrow(colour(false), x, w, y, blank, height - blank);
     }
-    const tall = style & STYLE.merged && w <= 1.5 ? Math.min(1, 0.4 + frame.busy[i]) : 1; // a block of short events
-    batch.push(x, y + height * (1 - tall), w > 3 ? w - 0.6 : w, height * tall);
   });
-  for (const [colour, batch] of batches) {
-    ctx.fillStyle = colour;
-    for (let k = 0; k < batch.length; k += 4) ctx.fillRect(batch[k], batch[k + 1], batch[k + 2], batch[k + 3]);
-  }
+  endRun();
+  drawRects(ctx);
+}
+
+/** What was searched, over everything else: no match hides behind its neighbours. */
+function matches(ctx, frame, view, band, colours) {
+  ctx.fillStyle = colours.accent;
+  eachItem(frame, view, band, (i, x, w, y) => {
+    if (frame.style[i] & STYLE.match) ctx.fillRect(Math.floor(x), y, Math.max(2, w), band.row - 1);
+  });
 }
 
 function shorten(name, room) {
   const most = Math.floor(room / CHARACTER);
   return name.length <= most ? name : most < 4 ? "" : `${name.slice(0, most - 1)}…`;
 }
+
+const inWords = (cause) => cause.replace("_", " "); // "in_program: fwd"
 
 function names(ctx, frame, view, band, colours, searching) {
   const isGap = band.track.kind === "gaps";
@@ -89,7 +160,8 @@ function names(ctx, frame, view, band, colours, searching) {
     if (w < LEAST_NAME || frame.name[i] === NO_NAME) return;
     const left = Math.max(0, x),
       room = Math.min(view.width, x + w) - left - 8;
-    const name = shorten(frame.names[frame.name[i]], isGap ? room / 1.15 : room);
+    const full = frame.names[frame.name[i]];
+    const name = isGap ? shorten(full.replace(/^[a-z]+_/, inWords), room / 1.22) : shorten(full, room);
     if (!name) return;
     const kind = STYLE.kind(frame.style[i]);
     const marked = searching && frame.style[i] & STYLE.match;
@@ -131,6 +203,7 @@ export function paintBands(ctx, { layout, frame, view, top, height, colours, sea
     }
     fills(ctx, frame, view, band, colours, searching);
     if (band.track.kind === "gaps") gapMarks(ctx, frame, view, band, colours);
+    else if (searching) matches(ctx, frame, view, band, colours);
     names(ctx, frame, view, band, colours, searching);
   }
 }

@@ -34,6 +34,7 @@ function tell() {
       : found.total === 0
         ? "no event"
         : `${count(found.total)} ${found.total === 1 ? "event" : "events"}`;
+  byId("found").title = byId("found").textContent;
   byId("found").classList.toggle("none", Boolean(found) && found.total === 0);
   byId("match-next").hidden = byId("match-prev").hidden = !several;
 }

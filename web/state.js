@@ -14,6 +14,7 @@ export const state = {
   query: "",
   regex: false,
   found: null, // the answer to the query
+  gapFilter: null, // {device, cause}: the gaps that a click on the answer asks for
   folded: new Map(), // by the index of a group: true or false, where the user changed it
 };
 

@@ -54,6 +54,24 @@ function changed() {
   listeners.forEach((listen) => listen());
 }
 
+/** The theme that was chosen before; browsers may forbid to keep it. */
+const kept = {
+  get: () => {
+    try {
+      return localStorage.getItem("xlaprof-theme");
+    } catch {
+      return null;
+    }
+  },
+  set: (theme) => {
+    try {
+      localStorage.setItem("xlaprof-theme", theme);
+    } catch {
+      // then the choice lasts as long as the page
+    }
+  },
+};
+
 export function startTheme() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = (theme) => {
@@ -63,12 +81,12 @@ export function startTheme() {
     changed();
     return now;
   };
-  let now = apply(localStorage.getItem("xlaprof-theme"));
+  let now = apply(kept.get());
   byId("theme").addEventListener("click", () => {
     now = apply(now === "dark" ? "light" : "dark");
-    localStorage.setItem("xlaprof-theme", now);
+    kept.set(now);
   });
   dark.addEventListener("change", () => {
-    now = apply(localStorage.getItem("xlaprof-theme"));
+    now = apply(kept.get());
   });
 }

@@ -1,8 +1,7 @@
 // The timeline: what is on the screen, drawn from the last answer of the server, while the next is on its way.
 
+import { canvasColours, forgetColours } from "./colours.js";
 import { el } from "./dom.js";
-import { NO_NAME, STYLE } from "./frames.js";
-import { count, time } from "./format.js";
 import { fillLabels } from "./labels.js";
 import { arrange, rowAt, rowsBetween, rulerTrack } from "./layout.js";
 import { minimap } from "./minimap.js";
@@ -12,40 +11,19 @@ import { followPointer } from "./pointer.js";
 import { paintRuler, RULER, stepAt } from "./ruler.js";
 import { last, loadScreen } from "./screens.js";
 import { goTo, limits, on, set, state } from "./state.js";
-import { mix, onTheme, palette } from "./theme.js";
+import { onTheme } from "./theme.js";
+import { showTip } from "./tip.js";
 import * as viewport from "./viewport.js";
+
+const NOTHING =
+  "There are no events in this capture: nothing ran while it was traced, or the profiler recorded nothing. " +
+  "Health says what is in it.";
 
 const parts = {}; // elements
 let layout = null,
   view = null,
-  marked = null,
-  scheduled = false,
-  colours = null;
-
-// ---- colours
-
-function canvasColours() {
-  if (colours) return colours;
-  const base = palette(state.meta.kinds),
-    shade = (share) => state.meta.kinds.slice(13).map((_, k) => mix(base.kinds[k + 13], base.page, share));
-  const tile = el("canvas", { width: 6, height: 6 }),
-    ctx = tile.getContext("2d");
-  ctx.strokeStyle = base.page;
-  ctx.lineWidth = 1.6;
-  ctx.beginPath();
-  for (const k of [-6, 0, 6]) {
-    ctx.moveTo(k, 6);
-    ctx.lineTo(k + 6, 0);
-  }
-  ctx.stroke();
-  colours = {
-    ...base,
-    greys: [1, 0.86, 0.74, 0.62].map(shade),
-    stripes: ctx.createPattern(tile, "repeat"),
-    byKey: Object.fromEntries(state.meta.kinds.map((kind, k) => [kind.key, base.kinds[k]])),
-  };
-  return colours;
-}
+  marked = null, // the span that is being marked
+  scheduled = false;
 
 // ---- drawing
 
@@ -195,35 +173,7 @@ function hover(x, y) {
   const item = x === null ? null : found(x, y);
   hideTip();
   parts.canvas.classList.toggle("over", Boolean(item));
-  if (!item) return;
-  const style = last.frame.style[item.index],
-    name = last.frame.name[item.index],
-    merged = style & STYLE.merged;
-  const kind = state.meta.kinds[STYLE.kind(style)],
-    length = last.frame.w[item.index] * last.frame.cell;
-  const cut = style & (STYLE.left | STYLE.right);
-  parts.tip.replaceChildren(
-    el("b", {
-      text: merged
-        ? `${count(last.frame.count[item.index])} short events`
-        : name === NO_NAME
-          ? (kind?.key ?? "")
-          : last.frame.names[name],
-    }),
-    el("span", {
-      text: merged
-        ? `${time(last.frame.busy[item.index] * last.frame.cell)} in all`
-        : `${cut ? "more than " : length < last.frame.cell ? "about " : ""}${time(Math.round(length))}`,
-    }),
-    el("span", { text: kind ? kind.key.replaceAll("_", " ") : "" }),
-  );
-  parts.tip.hidden = false;
-  const right = x > view.width / 2;
-  Object.assign(parts.tip.style, {
-    left: right ? "" : `${x + 14}px`,
-    right: right ? `${view.width - x + 14}px` : "",
-    top: `${Math.min(y + 14, parts.scroll.clientHeight - 60)}px`,
-  });
+  if (item) showTip(parts.tip, last.frame, item.index, { x, y, width: view.width, height: parts.scroll.clientHeight });
 }
 
 function click(x, y) {
@@ -256,7 +206,12 @@ const pointer = {
 
 // ---- the element
 
-export function timeline(details) {
+export function sumScreen() {
+  const { from, to } = screen() ?? {};
+  if (to > from) set({ selection: { from, to } });
+}
+
+function makeParts() {
   parts.ruler = el("canvas", { class: "ruler", "aria-hidden": "true" });
   parts.canvas = el("canvas", {
     class: "tracks",
@@ -267,67 +222,71 @@ export function timeline(details) {
   });
   parts.tip = el("div", { class: "tip", hidden: true });
   parts.labels = el("div", { class: "labels" });
-  parts.nothing = el("p", {
-    class: "empty",
-    hidden: true,
-    text: "There are no events in this capture: nothing ran while it was traced, or the profiler recorded nothing. Health says what is in it.",
-  });
+  parts.nothing = el("p", { class: "empty", hidden: true, text: NOTHING });
   parts.canvasBox = el("div", { class: "canvas-box" }, parts.canvas, parts.tip);
   parts.stage = el("div", { class: "stage" }, parts.nothing, parts.labels, parts.canvasBox);
   parts.scroll = el("div", { class: "scroll" }, parts.stage);
+}
+
+function tools() {
   const tool = (text, title, run) =>
     el("button", { type: "button", title, "aria-label": title, text, on: { click: run } });
-  parts.box = el(
+  return el(
     "div",
-    { class: "timeline" },
-    el(
-      "div",
-      { class: "head" },
-      el(
-        "div",
-        { class: "tools" },
-        tool("+", "Zoom in (W)", () => zoomBy(1 / 1.5)),
-        tool("−", "Zoom out (S)", () => zoomBy(1.5)),
-        tool("All", "Show everything (0)", showAll),
-        tool("Σ", "Sums of what is on the screen (T)", () => {
-          const s = screen();
-          if (s) set({ selection: { from: s.from, to: s.to } });
-        }),
-      ),
-      minimap({ frame: true }),
-    ),
-    el("div", { class: "head" }, el("div", { class: "steps-label", text: "steps" }), parts.ruler),
-    parts.scroll,
-    details,
+    { class: "tools" },
+    tool("+", "Zoom in (W)", () => zoomBy(1 / 1.5)),
+    tool("−", "Zoom out (S)", () => zoomBy(1.5)),
+    tool("All", "Show everything (0)", showAll),
+    tool("Σ", "Sums of what is on the screen (T)", sumScreen),
   );
+}
+
+function selectStep(event) {
+  const track = rulerTrack(state.tracks);
+  const { left, top } = parts.ruler.getBoundingClientRect();
+  const item = stepAt(last.frame, view, track, event.clientX - left, event.clientY - top);
+  if (item !== null) set({ selection: { track: track.id, item } });
+}
+
+function refresh() {
+  load();
+  redraw();
+}
+
+function listen() {
   followPointer(parts.canvas, pointer);
-  parts.ruler.addEventListener("click", (event) => {
-    const track = rulerTrack(state.tracks),
-      box = parts.ruler.getBoundingClientRect();
-    const item = stepAt(last.frame, view, track, event.clientX - box.left, event.clientY - box.top);
-    if (item !== null) set({ selection: { track: track.id, item } });
-  });
+  parts.ruler.addEventListener("click", selectStep);
   parts.scroll.addEventListener("scroll", () => {
     hideTip();
-    load();
-    redraw();
+    refresh();
   });
   new ResizeObserver(() => {
     fitState();
-    load();
-    redraw();
+    refresh();
   }).observe(parts.scroll);
   on("tracks folded", arrangeAgain);
   on("from to tab", fitState);
-  on("found", () => {
-    load();
-    redraw();
-  });
+  on("found", refresh);
   on("selection detail", redraw);
   on("place", reveal);
   onTheme(() => {
-    colours = null;
+    forgetColours();
     redraw();
   });
+}
+
+/** The element; details: the panel that stands beside the tracks. */
+export function timeline(details) {
+  makeParts();
+  const steps = el("div", { class: "steps-label", text: "steps" });
+  parts.box = el(
+    "div",
+    { class: "timeline" },
+    el("div", { class: "head" }, tools(), minimap({ frame: true })),
+    el("div", { class: "head" }, steps, parts.ruler),
+    parts.scroll,
+    details,
+  );
+  listen();
   return parts.box;
 }

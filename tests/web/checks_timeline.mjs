@@ -256,7 +256,20 @@ async function tablesSortAndFilter(page) {
   assert.equal((await view(page)).tab, "timeline");
 }
 
+/** A piece of a bar lists the gaps of its cause. */
+async function barsLeadToGaps(page) {
+  const tracing = ours("gaps", CAPTURE).gaps.filter((gap) => gap.cause === "tracing");
+  await page.click(".answer .bar .k-tracing");
+  await page.waitForSelector("#view-gaps[data-ready]");
+  await page.until((count) => document.querySelector("#view-gaps output").textContent === `${count} rows`, tracing.length);
+  const causes = new Set(await page.texts("#view-gaps tbody .link"));
+  assert.deepEqual([...causes], ["tracing"]);
+  await page.select("#view-gaps select[aria-label=Cause]", "");
+  await page.until((count) => document.querySelector("#view-gaps output").textContent === `${count} rows`, ours("gaps", CAPTURE).gaps.length);
+}
+
 export const checks = {
+  "bars lead to gaps": onTimeline(barsLeadToGaps, "#tab=answer"),
   "keys zoom": onTimeline(keysZoom),
   "the wheel zooms at the pointer": onTimeline(wheelZoomsAtThePointer),
   "panning moves by whole pixels": onTimeline(panningMovesByWholePixels),
