@@ -36,7 +36,9 @@ export async function gaps(box) {
     go: (row) => goTo(row.place),
     tools: [device, cause, el("label", {}, "load the ", sort), more, sum],
     saveAll: "data/table/gaps?format=csv",
-    empty: "No gap of this kind: between their first and last work the devices did not wait so.",
+    empty: state.summary.idle.some((idle) => idle.total_ps > 0)
+      ? "No gap of this kind: the devices did not wait so."
+      : "The capture shows no device work, so there is no waiting to list.",
     columns: [
       column("cause", "text", (r) => r.gap.cause, {
         cell: (r) =>

@@ -1,4 +1,4 @@
-// Steps side by side: a column for each, as tall as the step is long; the dark part is the device work it launched.
+// Steps side by side: a column for each, as tall as the step is long; the lower part is the device work it launched.
 // Where there are more steps than pixels, a column is the longest of some that follow each other.
 
 import { el, svg } from "./dom.js";
@@ -53,7 +53,7 @@ export function strip(title, steps, go) {
       el("b", { text: title }),
       el("span", {
         class: "soft",
-        text: ` ${things(steps.length, "step")}, the longest ${time(longest)}; dark: device work that the step launched`,
+        text: ` ${things(steps.length, "step")}, the longest ${time(longest)}; lower part: device work that the step launched`,
       }),
     ),
     svg("svg", { height: HEIGHT, role: "img", "aria-label": `Lengths of the steps ${title}` }, ...columns.map(bar)),
