@@ -9,7 +9,7 @@
 #include "viewing.h"
 #include "web/server.h"
 
-enum { PATIENCE_MS = 20000, SLOW_CLIENTS = 100 };
+enum { PATIENCE_MS = 60000, SLOW_CLIENTS = 100, GREEDY = 4, GREEDY_REQUESTS = 24 };
 
 static xp_web_server *server;
 
@@ -276,8 +276,8 @@ static void bytes_that_are_no_request_do_no_harm(void **state)
   assert_int_equal(get_once("data/meta"), 200);
 }
 
-/* A hundred clients begin a request and do not go on; a hundred ask for much and do not read.  The page is served as if
- * they were not there. */
+/* A hundred clients begin a request and do not go on; a hundred ask for much and do not read, some of them for more
+ * than the system's buffers hold.  The page is served as if they were not there. */
 static void slow_clients_do_not_stop_the_page(void **state)
 {
   int half[SLOW_CLIENTS], full[SLOW_CLIENTS];
@@ -291,7 +291,7 @@ static void slow_clients_do_not_stop_the_page(void **state)
     half[i] = connected();
     put_text(half[i], "GET /data/meta HTTP/1.1\r\nHost: loc");
     full[i] = connected();
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < (i < GREEDY ? GREEDY_REQUESTS : 1); k++) {
       put_get(full[i], "data/window?from=0&to=9000000000000&width=8192&tracks=0");
     }
   }
@@ -302,7 +302,7 @@ static void slow_clients_do_not_stop_the_page(void **state)
     int64_t took_ns = xp_monotonic_ns() - from_ns;
     slowest_ns = took_ns > slowest_ns ? took_ns : slowest_ns;
   }
-  assert_true(slowest_ns < 10 * XP_NS_IN_S); /* far below the time limit of a connection */
+  assert_true(slowest_ns < 25 * XP_NS_IN_S); /* less than the time limit of a connection */
   for (int i = 0; i < SLOW_CLIENTS; i++) {
     close(half[i]);
     close(full[i]);
