@@ -23,26 +23,33 @@ export function paintRuler(ctx, { frame, view, colours, track, place }) {
   return track && frame ? steps(ctx, frame, view, colours, track, place) : [];
 }
 
+/** The name of a step, or its number alone where there is no room for more. */
+function stepName(ctx, name, x, w, width) {
+  const left = Math.max(0, x);
+  const most = Math.floor((Math.min(width, x + w) - left - 6) / 6.1);
+  const number = name.split(" ").pop();
+  ctx.fillText(name.length <= most ? name : number.length <= most ? number : "", left + 4, RULER - 8);
+}
+
 function steps(ctx, frame, view, colours, track, place) {
-  const row = frame.rows.get(`${track.id}.0`),
-    scale = frame.cell / view.cell,
-    shift = (frame.from - view.from) / view.cell;
+  const row = frame.rows.get(`${track.id}.0`);
+  const scale = frame.cell / view.cell;
+  const shift = (frame.from - view.from) / view.cell;
   const edges = [];
   if (!row) return edges;
+  let drawn = 0; // up to this pixel: of many steps in one pixel the first is drawn
   for (let i = row[0]; i < row[0] + row[1]; i++) {
-    const x = frame.x[i] * scale + shift,
-      w = Math.max(1, frame.w[i] * scale);
-    if (x > view.width || x + w < 0) continue;
+    const x = frame.x[i] * scale + shift;
+    const w = Math.max(1, frame.w[i] * scale);
+    if (x > view.width) break;
+    if (x + w < drawn + 0.5) continue;
+    drawn = x + w;
     ctx.fillStyle = colours.work;
     ctx.fillRect(x, TICKS, Math.max(1, w - 1), RULER - TICKS - 2);
     if (w > 8) edges.push(view.from + x * view.cell);
     if (w < 12 || frame.name[i] === NO_NAME || frame.style[i] & STYLE.merged) continue;
-    const left = Math.max(0, x),
-      most = Math.floor((Math.min(view.width, x + w) - left - 6) / 6.1);
-    const name = frame.names[frame.name[i]],
-      short = name.split(" ").pop();
     ctx.fillStyle = colours.text;
-    ctx.fillText(name.length <= most ? name : short.length <= most ? short : "", left + 4, RULER - 8);
+    stepName(ctx, frame.names[frame.name[i]], x, w, view.width);
   }
   if (place && place.track === track.id && place.start_ps < end(view)) {
     ctx.strokeStyle = colours.accent;
