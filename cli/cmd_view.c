@@ -13,7 +13,7 @@
 #include "terminal.h"
 #include "web/server.h"
 
-enum { EARLY_MS = 50 };
+enum { EARLY_MS = 20 };
 
 static const xp_metrics_report *find_metrics(void *context, const xp_capture *capture)
 {

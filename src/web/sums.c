@@ -1,6 +1,6 @@
 /* What ran in a span of time, by name: a pass over the items of the rows that were asked for.
  *
- * Names are numbered by their address first, since the items of a plane share it, and by their bytes only once each. */
+ * Events of one plane share their names by number, so that each name is looked up once and not for each event. */
 #include <stdlib.h>
 
 #include "report/fields.h"
@@ -22,7 +22,8 @@ typedef struct {
   const xp_row_ref *refs;
   size_t ref_count, limit;
   xp_arena *arena;
-  xp_map number_of; /* address and length of a name -> its row */
+  const xp_plane *plane; /* of the row at hand */
+  uint32_t *row_of_meta; /* by event metadata of this plane; XP_NONE: not met yet */
   xp_intern names;
   sum_row *rows;
   size_t capacity;
@@ -31,27 +32,41 @@ typedef struct {
 
 static uint32_t row_of_name(sums *s, xp_str name)
 {
-  uint32_t *known = xp_map_entry(&s->number_of, xp_hash_mix((uint64_t)(uintptr_t)name.ptr, name.len));
-  if (*known == XP_NONE) {
-    size_t before = s->names.count;
-    uint32_t row = xp_intern_add(&s->names, name);
-    s->rows = xp_arena_grow(s->arena, s->rows, before, &s->capacity, sizeof *s->rows);
-    if (s->names.count > before) {
-      s->rows[row] = (sum_row){.name = name, .min_ps = INT64_MAX, .max_ps = -1};
-    }
-    *known = row;
+  size_t before = s->names.count;
+  uint32_t row = xp_intern_add(&s->names, name);
+  s->rows = xp_arena_grow(s->arena, s->rows, before, &s->capacity, sizeof *s->rows);
+  if (s->names.count > before) {
+    s->rows[row] = (sum_row){.name = name, .min_ps = INT64_MAX, .max_ps = -1};
   }
-  return *known;
+  return row;
+}
+
+static void begin_plane(sums *s, const xp_plane *plane)
+{
+  if (plane != s->plane) {
+    s->plane = plane;
+    s->row_of_meta = xp_arena_array(s->arena, plane->event_meta_count, sizeof *s->row_of_meta);
+    memset(s->row_of_meta, 0xff, plane->event_meta_count * sizeof *s->row_of_meta);
+  }
+}
+
+static uint32_t row_of_item(sums *s, const xp_track *track, uint32_t item)
+{
+  if (track->line == NULL) {
+    return row_of_name(s, xp_item_label(&s->viewer->tracks, track, item, s->arena));
+  }
+  uint32_t *row = &s->row_of_meta[track->line->meta[item] & XP_EVENT_META_MASK];
+  if (*row == XP_NONE) {
+    *row = row_of_name(s, xp_event_name(track->line, item));
+  }
+  return *row;
 }
 
 static void add_item(sums *s, uint32_t track, uint32_t item, xp_times t)
 {
-  const xp_track *of = &s->viewer->tracks.tracks[track];
   int64_t start = t.start_ps > s->span.start_ps ? t.start_ps : s->span.start_ps;
   int64_t end = t.end_ps < s->span.end_ps ? t.end_ps : s->span.end_ps;
-  xp_str name =
-      of->line != NULL ? xp_event_name(of->line, item) : xp_item_label(&s->viewer->tracks, of, item, s->arena);
-  uint32_t number = row_of_name(s, name); /* may move the rows */
+  uint32_t number = row_of_item(s, &s->viewer->tracks.tracks[track], item); /* may move the rows */
   sum_row *row = &s->rows[number];
   row->count++;
   xp_sum_add(&row->total_ps, end - start);
@@ -83,6 +98,9 @@ static void add_row(sums *s, xp_row_ref ref)
 {
   const xp_track *track = &s->viewer->tracks.tracks[ref.track];
   const xp_row *row = &track->rows[ref.row];
+  if (track->line != NULL) {
+    begin_plane(s, track->line->plane);
+  }
   for (uint32_t i = first_in_span(s, track, row); i < row->count; i++) {
     uint32_t item = xp_row_item(row, i);
     xp_times t = xp_item_times(track, item);
@@ -120,7 +138,6 @@ static void sums_json(void *context, xp_json *json, const xp_view *view)
 {
   sums *s = context;
   s->arena = view->printer->arena;
-  xp_map_init(&s->number_of, s->arena);
   xp_intern_init(&s->names, s->arena);
   for (size_t i = 0; i < s->ref_count; i++) {
     add_row(s, s->refs[i]);
