@@ -12,6 +12,7 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync, renameSync, rmSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { drawn, open, serve, settings, startBrowser, TREE } from "../tests/web/harness.mjs";
 
@@ -119,6 +120,7 @@ function record(name, steps) {
 }
 
 if (wanted.length === 0) wanted.push(record("capture3", 1215), record("capture", 4050));
+console.log(`${cpus().length} cores, load of the machine before: ${loadavg()[0].toFixed(1)}`);
 const browser = await startBrowser();
 for (const capture of wanted) {
   console.log(capture);
