@@ -450,6 +450,9 @@ static bool check(const options *o, xp_error *err)
   if (o->command == CMD_DEMO && o->path == NULL) {
     return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab, demo sd21 or demo sdxl");
   }
+  if (o->command == CMD_DEMO && strcmp(o->path, "lab") == 0 && (o->is_fixed || o->image != NULL)) {
+    return fail(err, "demo lab has no", o->is_fixed ? "--fixed" : "--image", "It acts on demo sd21 and demo sdxl");
+  }
   if (o->path == NULL) {
     return fail(err, "No capture is given to", command_name(o->command),
                 "Name a file *.xplane.pb, or a directory that holds some: xlaprof report PATH");
