@@ -19,7 +19,7 @@ typedef struct {
   diffusion_options options;
   run_counts counts;    /* of a run for which all is compiled */
   const char *expected; /* gaps, as `xlaprof check --expect` reads them */
-  double gap_share;     /* the longest gap is at least this share of the host's longest work; 0: no gap is near it */
+  double gap_share;     /* the longest gap is at least this share of the host's work; 0: no gap is near it */
   const char *story;
 } demo_variant;
 

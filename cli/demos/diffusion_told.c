@@ -46,7 +46,7 @@ static const xp_gap *longest_gap(const xp_reading *reading)
 
 static int64_t host_work_ps(const diffusion_demo *d)
 {
-  return diffusion_host_work(d->pipeline).longest_ns * 1000;
+  return diffusion_host_work(d->pipeline).ns * 1000;
 }
 
 /* Without annotations no instruction has a name, and the gap that the host's work leaves lies in no scope. */
