@@ -182,9 +182,9 @@ static xp_status run(diffusion_demo *d, xp_error *err)
   wanted.is_plain = d->o->is_plain;
   xl_set_ir_debug(!wanted.is_plain);
   xl_set_most_in_flight(1); /* the host prepares one step while the device is at another */
-  xp_status status = prepare(d, err);
+  xp_status status = open_device(d, err);
   if (status == XP_OK) {
-    status = open_device(d, err);
+    status = prepare(d, err);
   }
   if (status == XP_OK) {
     status = diffusion_create(&wanted, &d->pipeline, err);

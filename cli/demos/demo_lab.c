@@ -233,8 +233,10 @@ static void write_checks(const xp_printer *printer, const result *r)
 static void write_program(const xp_printer *printer, const options *o)
 {
   xp_print_heading(printer, "The program of a step");
-  xp_print_line(printer, "  ", "%s has it, %s. What a TPU's compiler leaves of the names:", o->program,
-                o->is_plain ? "without names" : "with the names of its scopes");
+  xp_print_line(printer, "  ",
+                o->is_plain ? "%s has it, without names. A TPU's compiler has none to leave, either:"
+                            : "%s has it, with the names of its scopes. What a TPU's compiler leaves of them:",
+                o->program);
   fprintf(printer->out, "  xlaprof aot %s --plugin libtpu.so --topology v5e:2x2x1\n", o->program);
 }
 

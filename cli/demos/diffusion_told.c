@@ -19,7 +19,7 @@ typedef struct {
   diffusion_demo *d;
   xp_reading *reading;
   xp_check *check;
-  const xp_gap *longest; /* between two works of the device; NULL: none */
+  const xp_gap *longest; /* between two works of the device, pauses left out; NULL: none */
 } found;
 
 static bool are_equal(run_counts a, run_counts b)
@@ -32,12 +32,18 @@ static bool counters_are_right(const diffusion_demo *d)
   return are_equal(d->second, d->variant->counts) && are_equal(d->captured, d->variant->counts);
 }
 
+/* The causes of gaps of a device made of processors which others want, too. */
+static bool is_pause(xp_cause cause)
+{
+  return cause == XP_CAUSE_IN_PROGRAM || cause == XP_CAUSE_LAUNCH || cause == XP_CAUSE_WAIT;
+}
+
 static const xp_gap *longest_gap(const xp_reading *reading)
 {
   const xp_gap *longest = NULL;
   for (size_t i = 0; i < reading->gap_count; i++) {
     const xp_gap *gap = &reading->gaps[i];
-    if (gap->where == XP_WHERE_INSIDE && (longest == NULL || gap->dur_ps > longest->dur_ps)) {
+    if (gap->where == XP_WHERE_INSIDE && !is_pause(gap->cause) && (longest == NULL || gap->dur_ps > longest->dur_ps)) {
       longest = gap;
     }
   }
