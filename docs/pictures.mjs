@@ -14,21 +14,32 @@ async function picture(browser, name) {
   if (run.status !== 0) throw new Error(`demo ${name} ends with status ${run.status}: run it again on a machine with less work\n${run.stdout}${run.stderr}`);
   const [from, to] = ours("gaps", logdir).devices[0].window_ps, margin = (to - from) / 40;
   const server = await serve(logdir);
+  try {
+    await take(browser, server, name, from - margin, to + margin);
+  } finally {
+    await server.end();
+    rmSync(logdir, { recursive: true });
+  }
+}
+
+/** The timeline between two times, with the longest gap of the first reason selected. */
+async function take(browser, server, name, from, to) {
   const page = await open(browser, server.url, { width: 1280, height: 600 });
   await page.ready();
-  await page.click(".finding"); // leads to the longest gap of the first reason
+  await page.click(".finding");
   await drawn(page);
   const { s } = await view(page);
-  await page.goto(`${server.url}#tab=timeline&t=${Math.round(from - margin)}-${Math.round(to + margin)}&s=${s}`);
+  await page.goto(`${server.url}#tab=timeline&t=${Math.round(from)}-${Math.round(to)}&s=${s}`);
   await page.reload();
   await page.ready();
   await drawn(page);
   await page.shot(`lesson-${name}`);
   await page.done();
-  await server.end();
-  rmSync(logdir, { recursive: true });
 }
 
 const browser = await startBrowser();
-for (const name of ["sd21", "sdxl"]) await picture(browser, name);
-await browser.close();
+try {
+  for (const name of ["sd21", "sdxl"]) await picture(browser, name);
+} finally {
+  await browser.close();
+}
