@@ -70,11 +70,15 @@ const command commands[CMD_COUNT] = {
          "cause, trigger, count (a number, or [least, most]), min_ps and max_ps. Exit status 1 if something is "
          "missing, or a gap that reaches the floor matches no row.",
          "xlaprof check logs --step train_step --scopes fwd,bwd --expect gaps.json", run_check},
-    [CMD_DEMO] = {"demo", "lab", "runs a small program on lazy tensors, and explains what it shows",
-                  "lab: trains two linear layers, lazily and operation by operation (eagerly), and counts the programs "
-                  "that are compiled and executed. It runs on the embedded device, or on that of a PJRT plugin. Exit "
-                  "status 1 if what it counts is not what it was written to show.",
-                  "xlaprof demo lab --capture logs", run_demo},
+    [CMD_DEMO] =
+        {"demo", "lab|sd21|sdxl", "runs a small program on lazy tensors, and explains what it shows",
+         "lab: trains two linear layers, lazily and operation by operation (eagerly), and counts the programs that are "
+         "compiled and executed. sd21: a diffusion pipeline with one gap in the middle, where the host tokenises a "
+         "prompt. sdxl: one with a large gap, where the host marks the image, and two small ones a step, where the "
+         "scheduler reads values. Both capture themselves through a profiler server, and print the reading, and what "
+         "was predicted beside what was found. They run on the embedded device, or on that of a PJRT plugin. Exit "
+         "status 1 if what is found is not what it was written to show.",
+         "xlaprof demo sdxl --fixed", run_demo},
 };
 
 const char *command_name(command_id id)

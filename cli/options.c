@@ -89,6 +89,12 @@ static const option table[] = {
      KIND_TEXT,
      FIELD(capture_dir),
      NO_FIELD},
+    {{"--fixed", NULL, ONLY(DEMO), "sd21, sdxl: with what leaves the gaps moved away"},
+     KIND_SWITCH,
+     FIELD(is_fixed),
+     NO_FIELD},
+    {{"--plain", NULL, ONLY(DEMO), "sd21, sdxl: without annotations"}, KIND_SWITCH, FIELD(is_plain), NO_FIELD},
+    {{"--image", "FILE", ONLY(DEMO), "sd21, sdxl: write the picture as PNG"}, KIND_TEXT, FIELD(image), NO_FIELD},
     {{"--topology", "NAME", ONLY(AOT), "machine to compile for (v5e:2x2x1)"}, KIND_TEXT, FIELD(topology), NO_FIELD},
     {{"--require-names", NULL, ONLY(AOT), "exit status 1 if no instruction carries a scope"},
      KIND_SWITCH,
@@ -428,7 +434,7 @@ static bool check(const options *o, xp_error *err)
     return fail(err, "Something is missing for", "check", "Write xlaprof check PATH --step NAME");
   }
   if (o->command == CMD_DEMO && o->path == NULL) {
-    return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab");
+    return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab, demo sd21 or demo sdxl");
   }
   if (o->path == NULL) {
     return fail(err, "No capture is given to", command_name(o->command),
@@ -468,7 +474,8 @@ bool options_parse(options *o, int count, char **words, xp_error *err)
       }
       o->logdir = word;
     } else if (o->command == CMD_DEMO) {
-      return fail(err, "One demonstration runs at a time, and there is a second word:", word, "Write xlaprof demo lab");
+      return fail(err, "One demonstration runs at a time, and there is a second word:", word,
+                  "Write xlaprof demo lab, demo sd21 or demo sdxl");
     } else {
       return fail(err, "One capture is read at a time, and there is a second:", word,
                   "To read several hosts together, name the directory that holds them");

@@ -43,7 +43,9 @@ typedef struct {
   const char *expect, *scopes;
   bool has_floor;
   double floor_percent;
-  const char *capture_dir; /* demo */
+  /* demo */
+  const char *capture_dir, *image;
+  bool is_fixed, is_plain;
   /* capture */
   const char *logdir; /* its second operand */
   const char *session_id;

@@ -37,11 +37,6 @@ def upsample(x, factor):
     return x.repeat(factor, 2).repeat(factor, 3)
 
 
-def with_args(name, reference, shapes, types, *, args, **more):
-    """A case whose reference takes the same arguments behind the tensors."""
-    return Case(name, lambda *arrays: reference(*arrays, *args), shapes, types, args=args, **more)
-
-
 def clamped(indices, extent):
     return np.clip(indices.astype(np.int64), 0, extent - 1)
 
@@ -66,13 +61,13 @@ def one_hot(indices, classes):
 
 
 def select_case(shape, dim, indices, **more):
-    return with_args("index_select %d of %s" % (dim, list(shape)), take, [(shape, indices)], indexed(ALL),
+    return Case("index_select %d of %s" % (dim, list(shape)), take, [(shape, indices)], indexed(ALL),
                 call=lambda x, i: xl.index_select(x, dim, i), args=(dim,), result=first, promote=False, grad=[0],
                 values=(any_values, below(shape[dim])), **more)
 
 
 def gather_case(shape, dim, indices, **more):
-    return with_args("gather %d of %s" % (dim, list(shape)), take_along, [(shape, indices)], indexed(ALL),
+    return Case("gather %d of %s" % (dim, list(shape)), take_along, [(shape, indices)], indexed(ALL),
                 call=lambda x, i: xl.gather(x, dim, i), args=(dim,), result=first, promote=False, grad=[0],
                 values=(any_values, below(shape[dim])), **more)
 
@@ -87,21 +82,21 @@ CASES = [
          types=ALL + (("bool", "u8", "i32"), ("f32", "bf16", "i64")), grad=[0], **stack(0)),
     Case("stack 1", shapes=[((2, 3), (2, 3))], types=ALL, grad=[0, 1], **stack(1)),
     Case("stack -1", shapes=[((2, 3), (2, 3))], types=FLOATS, grad=[0, 1], **stack(-1)),
-    with_args("flip 0", np.flip, [((3, 4),), ((0, 4),), ((1, 1),)], ALL, args=(0,), kinds=("special",), grad=[0]),
-    with_args("flip -1", np.flip, [((3, 4),), ((2, 0),), ((5,),)], ALL, args=(-1,), grad=[0]),
-    with_args("pad -1", pad_one, [((3, 4),), ((2, 0),)], ALL, args=(-1, 2, 1, 1.0), grad=[0]),
-    with_args("pad with a fraction", pad_one, [((3, 4),)], FLOATS, args=(0, 1, 0, 2.5), grad=[0]),
-    with_args("pad with infinity", pad_one, [((3, 4),)], FLOATS, args=(0, 1, 2, -np.inf)),
-    with_args("pad less", pad_one, [((5, 4),)], ALL, args=(0, -1, -2, 0), grad=[0]),
-    with_args("pad less and more", pad_one, [((5, 4),)], ALL, args=(0, -2, 3, 1), grad=[0]),
-    with_args("pad away", pad_one, [((3, 4),)], ALL, args=(1, -3, -1, 0), grad=[0]),
-    with_args("tril 0", np.tril, [((3, 4),), ((4, 3),), ((2, 3, 3),), ((0, 3),), ((3, 0),)], ALL, args=(0,),
+    Case("flip 0", np.flip, [((3, 4),), ((0, 4),), ((1, 1),)], ALL, args=(0,), kinds=("special",), grad=[0]),
+    Case("flip -1", np.flip, [((3, 4),), ((2, 0),), ((5,),)], ALL, args=(-1,), grad=[0]),
+    Case("pad -1", pad_one, [((3, 4),), ((2, 0),)], ALL, args=(-1, 2, 1, 1.0), grad=[0]),
+    Case("pad with a fraction", pad_one, [((3, 4),)], FLOATS, args=(0, 1, 0, 2.5), grad=[0]),
+    Case("pad with infinity", pad_one, [((3, 4),)], FLOATS, args=(0, 1, 2, -np.inf)),
+    Case("pad less", pad_one, [((5, 4),)], ALL, args=(0, -1, -2, 0), grad=[0]),
+    Case("pad less and more", pad_one, [((5, 4),)], ALL, args=(0, -2, 3, 1), grad=[0]),
+    Case("pad away", pad_one, [((3, 4),)], ALL, args=(1, -3, -1, 0), grad=[0]),
+    Case("tril 0", np.tril, [((3, 4),), ((4, 3),), ((2, 3, 3),), ((0, 3),), ((3, 0),)], ALL, args=(0,),
          kinds=("transposed", "sliced", "expanded", "flipped", "special"), grad=[0]),
-    *[with_args("tril %d" % k, np.tril, [((3, 4),)], ALL, args=(k,), grad=[0]) for k in (-9, -3, -1, 1, 3, 9)],
-    with_args("upsample_nearest2d 2", upsample, [((2, 3, 2, 3),), ((1, 1, 1, 1),), ((2, 0, 2, 3),), ((1, 2, 0, 2),)], ALL,
+    *[Case("tril %d" % k, np.tril, [((3, 4),)], ALL, args=(k,), grad=[0]) for k in (-9, -3, -1, 1, 3, 9)],
+    Case("upsample_nearest2d 2", upsample, [((2, 3, 2, 3),), ((1, 1, 1, 1),), ((2, 0, 2, 3),), ((1, 2, 0, 2),)], ALL,
          args=(2,), grad=[0]),
-    with_args("upsample_nearest2d 3", upsample, [((1, 2, 2, 3),)], FLOATS, args=(3,), grad=[0]),
-    with_args("upsample_nearest2d 1", upsample, [((1, 2, 2, 3),)], FLOATS, args=(1,), grad=[0]),
+    Case("upsample_nearest2d 3", upsample, [((1, 2, 2, 3),)], FLOATS, args=(3,), grad=[0]),
+    Case("upsample_nearest2d 1", upsample, [((1, 2, 2, 3),)], FLOATS, args=(1,), grad=[0]),
     select_case((4, 3), 0, (6,)),
     select_case((4, 3), -1, (5,)),
     select_case((2, 5, 3), 1, (4,)),
@@ -109,7 +104,7 @@ CASES = [
     select_case((5, 2), 0, ()),
     select_case((5, 2), 0, (0,)),
     select_case((5, 0), 0, (3,)),
-    with_args("index_select outside", take, [((4, 3), (8,))], [("f32", t) for t in INDICES], args=(0,), result="f32",
+    Case("index_select outside", take, [((4, 3), (8,))], [("f32", t) for t in INDICES], args=(0,), result="f32",
          call=lambda x, i: xl.index_select(x, 0, i), promote=False, grad=[0], values=(any_values, outside)),
     gather_case((4, 3), 0, (6, 3)),
     gather_case((4, 3), 1, (4, 5)),
@@ -117,15 +112,15 @@ CASES = [
     gather_case((2, 4, 3), -2, (1, 5, 3)),
     gather_case((6,), 0, (4,)),
     gather_case((4, 3), 1, (4, 0)),
-    with_args("gather outside", take_along, [((4, 3), (8, 2))], [("f32", t) for t in INDICES], args=(0,), result="f32",
+    Case("gather outside", take_along, [((4, 3), (8, 2))], [("f32", t) for t in INDICES], args=(0,), result="f32",
          call=lambda x, i: xl.gather(x, 0, i), promote=False, grad=[0], values=(any_values, outside)),
     Case("embedding", lambda w, i: w[clamped(i, len(w))],
          [((5, 3), (2, 4)), ((5, 3), ()), ((5, 3), (0,)), ((5, 3), (9,)), ((5, 3), (2, 1, 3)), ((1, 3), (40,))],
          indexed(FLOATS + ("i32",)), result=first, promote=False, grad=[0], values=(any_values, below(5))),
     Case("embedding outside", lambda w, i: w[clamped(i, len(w))], [((5, 3), (9,))], [("f32", t) for t in INDICES],
          result="f32", promote=False, grad=[0], values=(any_values, outside)),
-    with_args("one_hot", one_hot, [((2, 3),), ((),), ((0,),)], INDICES, args=(4,), result="i64", values=outside),
-    with_args("one_hot of many", one_hot, [((3,),)], INDICES, args=(300,), result="i64", values=below(250)),
+    Case("one_hot", one_hot, [((2, 3),), ((),), ((0,),)], INDICES, args=(4,), result="i64", values=outside),
+    Case("one_hot of many", one_hot, [((3,),)], INDICES, args=(300,), result="i64", values=below(250)),
     Case("clone", lambda x: x, [((3, 4),)], ALL, is_elementwise=True, grad=[0]),
     Case("zeros_like", np.zeros_like, [((3, 4),), ((),), ((0, 2),)], ALL),
     Case("ones_like", np.ones_like, [((3, 4),), ((),), ((0, 2),)], ALL),

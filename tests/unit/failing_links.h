@@ -13,8 +13,8 @@
 
 static atomic_int calls;  /* so far */
 static atomic_int live;   /* pieces that were not given back */
-static int first_to_fail; /* number of the call from which on calls fail; 0: none */
-static int last_to_fail;
+static atomic_int first_to_fail; /* number of the call from which on calls fail; 0: none */
+static atomic_int last_to_fail;
 
 static bool fails(void)
 {
