@@ -172,8 +172,8 @@ XL_OP(nonzero, xl_tensor x);
 
 /* ---------------------------------------------------------------- sums */
 
-/* Over all elements, and over some dimensions (count 0: all), which go or stay with extent 1.  Sums of integers and bools
- * are i64; those of bf16 are formed in f32. */
+/* Over all elements, and over some dimensions (count 0: all), which go or stay with extent 1.  Sums of integers and
+ * bools are i64; those of bf16 are formed in f32. */
 XL_OP(sum, xl_tensor x);
 XL_OP(mean, xl_tensor x);
 XL_OP(sum_dims, xl_tensor x, const int *dims, size_t count, bool keep);
