@@ -9,7 +9,7 @@ ctest     = ctest --output-on-failure --parallel $(shell nproc)
 sources   = $(shell find src include cli examples bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench bench-annotate bench-device bench-server bench-reply bench-session fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan interop bench bench-annotate bench-device bench-server bench-reply bench-session bench-lazy fuzz dist install format check-format clean
 
 all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
@@ -77,6 +77,12 @@ bench-device: ## Measure the operations of the embedded device
 	@$(call configure,build -DXP_TESTS=OFF)
 	@cmake --build build --target device
 	build/device
+
+bench-lazy: ## Measure lazy tensors beside torch_xla, and their device beside XLA's CPU client and numpy
+	@scripts/install-deps build peers
+	@$(call configure,build -DXP_TESTS=OFF)
+	@cmake --build build --target lazy
+	bench/lazy
 
 fuzz: ## Fuzz every target with libFuzzer for FUZZ_SECONDS each (default 60)
 	@scripts/install-deps build test fuzz

@@ -62,6 +62,23 @@ const command commands[CMD_COUNT] = {
          "libtpu), in a process of its own, and counts which scopes the compiled instructions carry: what a profile "
          "of that machine will show. Exit status 1 with --require-names if none does.",
          "xlaprof aot step.hlo.pb --plugin libtpu.so --topology v5e:2x2x1", run_aot},
+    [CMD_CHECK] =
+        {"check", "PATH --step NAME [--expect FILE]", "are the names on the device, the predicted gaps those found?",
+         "Holds a capture against what its program should show: the name of the step and those of the scopes inside "
+         "it are on instructions of the device, and the gaps are those that FILE predicts, a JSON list of rows such "
+         "as {\"scope\": \"watermark\", \"trigger\": \"value_request\", \"count\": 1}; keys are scope, trigger_scope, "
+         "cause, trigger, count (a number, or [least, most]), min_ps and max_ps. Exit status 1 if something is "
+         "missing, or a gap that reaches the floor matches no row.",
+         "xlaprof check logs --step train_step --scopes fwd,bwd --expect gaps.json", run_check},
+    [CMD_DEMO] =
+        {"demo", "lab|sd21|sdxl", "runs a small program on lazy tensors, and explains what it shows",
+         "lab: trains two linear layers, lazily and operation by operation (eagerly), and counts the programs that are "
+         "compiled and executed. sd21: a diffusion pipeline with one gap in the middle, where the host tokenises a "
+         "prompt. sdxl: one with a large gap, where the host marks the image, and two small ones a step, where the "
+         "scheduler reads values. Both capture themselves through a profiler server, and print the reading, and what "
+         "was predicted beside what was found. They run on the embedded device, or on that of a PJRT plugin. Exit "
+         "status 1 if what is found is not what it was written to show.",
+         "xlaprof demo sdxl --fixed", run_demo},
 };
 
 const char *command_name(command_id id)

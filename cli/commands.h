@@ -26,6 +26,8 @@ int run_counters(const options *o);
 int run_events(const options *o);
 int run_capture(const options *o);
 int run_aot(const options *o);
+int run_check(const options *o);
+int run_demo(const options *o);
 
 /* Says what went wrong; returns its exit status. */
 int say(const xp_error *err);

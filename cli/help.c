@@ -19,8 +19,8 @@ void print_help(FILE *out)
     fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
   }
   fputs("\nxlaprof help COMMAND lists the options of a command. xlaprof --version\n\n"
-        "Exit status: 0 done, 2 wrong usage, 3 input that cannot be used, 4 no connection,\n"
-        "5 the input was read in part; capture has more.\n",
+        "Exit status: 0 done, 1 a check failed, 2 wrong usage, 3 input that cannot be\n"
+        "used, 4 no connection, 5 the input was read in part; capture has more.\n",
         out);
 }
 

@@ -8,13 +8,14 @@
 #include "report/format.h"
 #include "suggest.h"
 
-typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_BY, KIND_PAIR, KIND_TPU } option_kind;
+typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_PERCENT, KIND_BY, KIND_PAIR, KIND_TPU } option_kind;
 
 #define ONLY(id) (1u << CMD_##id)
 enum {
   ALL = (1u << CMD_COUNT) - 1,
-  READING = ALL & ~(ONLY(CAPTURE) | ONLY(AOT)),
-  TABLES = (READING & ~ONLY(REPORT)) | ONLY(AOT),
+  READING = ALL & ~(ONLY(CAPTURE) | ONLY(AOT) | ONLY(DEMO)),
+  TABLES = (READING & ~(ONLY(REPORT) | ONLY(CHECK))) | ONLY(AOT),
+  SENTENCES = READING | ONLY(AOT) | ONLY(DEMO),
   EXPLAINING = ONLY(REPORT) | ONLY(GAPS),
   STEPPING = EXPLAINING | ONLY(STEPS),
   TIMED = STEPPING | ONLY(EVENTS),
@@ -80,15 +81,35 @@ static const option table[] = {
      KIND_TPU,
      FIELD(advanced),
      NO_FIELD},
-    {{"--plugin", "FILE", ONLY(AOT), "PJRT plugin whose compiler to use (libtpu.so)"},
+    {{"--plugin", "FILE", ONLY(AOT) | ONLY(DEMO), "PJRT plugin to use, such as libtpu.so"},
      KIND_TEXT,
      FIELD(plugin),
      NO_FIELD},
+    {{"--capture", "LOGDIR", ONLY(DEMO), "write a capture of the run, and count from it, too"},
+     KIND_TEXT,
+     FIELD(capture_dir),
+     NO_FIELD},
+    {{"--fixed", NULL, ONLY(DEMO), "sd21, sdxl: with what leaves the gaps moved away"},
+     KIND_SWITCH,
+     FIELD(is_fixed),
+     NO_FIELD},
+    {{"--plain", NULL, ONLY(DEMO), "sd21, sdxl: without annotations"}, KIND_SWITCH, FIELD(is_plain), NO_FIELD},
+    {{"--image", "FILE", ONLY(DEMO), "sd21, sdxl: write the picture as PNG"}, KIND_TEXT, FIELD(image), NO_FIELD},
     {{"--topology", "NAME", ONLY(AOT), "machine to compile for (v5e:2x2x1)"}, KIND_TEXT, FIELD(topology), NO_FIELD},
     {{"--require-names", NULL, ONLY(AOT), "exit status 1 if no instruction carries a scope"},
      KIND_SWITCH,
      FIELD(require_names),
      NO_FIELD},
+    {{"--step", "NAME", ONLY(CHECK), "the step, as the program calls it"}, KIND_TEXT, FIELD(step), NO_FIELD},
+    {{"--scopes", "NAME[,NAME..]", ONLY(CHECK), "scopes that instructions must carry"},
+     KIND_TEXT,
+     FIELD(scopes),
+     NO_FIELD},
+    {{"--expect", "FILE", ONLY(CHECK), "the predicted gaps, a JSON list of rows"}, KIND_TEXT, FIELD(expect), NO_FIELD},
+    {{"--floor", "PERCENT", ONLY(CHECK), "gaps count from this share of the step's period on (2)"},
+     KIND_PERCENT,
+     FIELD(floor_percent),
+     FIELD(has_floor)},
     {{"--by", "WHAT", ONLY(OPS), "group by op, scope, category, module or source"}, KIND_BY, FIELD(by), NO_FIELD},
     {{"--match", "REGEX", ONLY(EVENTS), "only events whose name holds this expression"},
      KIND_TEXT,
@@ -113,14 +134,14 @@ static const option table[] = {
      FIELD(has_from)},
     {{"--to", "TIME", TIMED, "and before TIME, both from the session start"}, KIND_TIME, FIELD(to_ps), FIELD(has_to)},
     {{"--step", "NAME[:NUM]", STEPPING, "only what belongs to this step"}, KIND_TEXT, FIELD(step), NO_FIELD},
-    {{"--device", "NAME", BY_DEVICE, "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
+    {{"--device", "NAME", BY_DEVICE | ONLY(CHECK), "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
     {{"--host", "NAME", READING, "only this host of the run"}, KIND_TEXT, FIELD(host), NO_FIELD},
     {{"--run", "NAME", READING, "this run instead of the newest"}, KIND_TEXT, FIELD(run), NO_FIELD},
     {{"--min-gap", "TIME", EXPLAINING, "gaps below it are added up, not listed (1us)"},
      KIND_TIME,
      FIELD(min_gap_ps),
      FIELD(has_min_gap)},
-    {{"--input", "REGEX", EXPLAINING, "further names of events that get input data"},
+    {{"--input", "REGEX", EXPLAINING | ONLY(CHECK), "further names of events that get input data"},
      KIND_TEXT,
      FIELD(input),
      NO_FIELD},
@@ -136,11 +157,11 @@ static const option table[] = {
      KIND_NUMBER,
      FIELD(top),
      FIELD(has_top)},
-    {{"--width", "N", READING | ONLY(AOT), "columns of text (the terminal's; 80 in a pipe)"},
+    {{"--width", "N", SENTENCES, "columns of text (the terminal's; 80 in a pipe)"},
      KIND_NUMBER,
      FIELD(width),
      NO_FIELD},
-    {{"--no-color", NULL, READING | ONLY(AOT), "no bold headings on a terminal (also: NO_COLOR=1)"},
+    {{"--no-color", NULL, SENTENCES, "no bold headings on a terminal (also: NO_COLOR=1)"},
      KIND_SWITCH,
      FIELD(no_color),
      NO_FIELD},
@@ -166,18 +187,23 @@ static bool bad_value(xp_error *err, const option *opt, const char *text, const 
   return false;
 }
 
-/* The option that a word names, "--from" or "--from=1ms"; *value is what follows "=", else NULL. */
-static const option *find_option(const char *word, const char **value)
+/* The option that a word names, "--from" or "--from=1ms"; *value is what follows "=", else NULL.  Of two with one name
+ * that of the command. */
+static const option *find_option(const options *o, const char *word, const char **value)
 {
+  const option *other = NULL;
   size_t length = strcspn(word, "=");
   *value = word[length] == '=' ? word + length + 1 : NULL;
   for (size_t i = 0; i < OPTION_COUNT; i++) {
     bool is_family = table[i].kind == KIND_TPU && strncmp(word, "--tpu-", 6) == 0 && length > 6;
     if (is_family || (strlen(table[i].shown.name) == length && strncmp(word, table[i].shown.name, length) == 0)) {
-      return &table[i];
+      if (table[i].shown.commands & (1u << o->command)) {
+        return &table[i];
+      }
+      other = &table[i];
     }
   }
-  return NULL;
+  return other;
 }
 
 /* ---- options of the devices' profilers */
@@ -286,6 +312,28 @@ static bool read_number(const char *text, uint64_t *number)
   return true;
 }
 
+/* "2", "0.5": 0 to 100, whatever the language says of the decimal point. */
+static bool read_percent(const char *text, double *percent)
+{
+  double value = 0, place = 1;
+  size_t digits = strspn(text, "0123456789"), fraction = 0;
+  if (text[digits] == '.') {
+    fraction = strspn(text + digits + 1, "0123456789");
+    digits += 1 + fraction;
+  }
+  if (digits == 0 || text[digits] != '\0' || digits > 20 || text[0] == '.') {
+    return false;
+  }
+  for (const char *p = text; *p != '\0'; p++) {
+    value = *p == '.' ? value : value * 10 + (*p - '0');
+  }
+  for (size_t i = 0; i < fraction; i++) {
+    place *= 10;
+  }
+  *percent = value / place;
+  return *percent <= 100;
+}
+
 static bool set_value(options *o, const option *opt, const char *word, const char *text, xp_error *err)
 {
   char *field = (char *)o + opt->value;
@@ -305,6 +353,9 @@ static bool set_value(options *o, const option *opt, const char *word, const cha
   case KIND_NUMBER:
     return read_number(text, (uint64_t *)field) ||
            bad_value(err, opt, text, "is no number. Write a whole number, 0 or more");
+  case KIND_PERCENT:
+    return read_percent(text, (double *)field) ||
+           bad_value(err, opt, text, "is no share in percent. Write a number from 0 to 100, such as 2 or 0.5");
   case KIND_PAIR:
     return add_pair(o, text) || bad_value(err, opt, text, "is no KEY=VALUE, or there are more than 32 of them");
   case KIND_TPU:
@@ -319,7 +370,7 @@ static bool set_value(options *o, const option *opt, const char *word, const cha
 static bool read_option(options *o, int count, char **words, int *i, xp_error *err)
 {
   const char *value;
-  const option *opt = find_option(words[*i], &value);
+  const option *opt = find_option(o, words[*i], &value);
   const char *word = words[*i];
   char hint[160];
   if (opt == NULL) {
@@ -379,6 +430,12 @@ static bool check(const options *o, xp_error *err)
     return fail(err, "Something is missing for", "aot",
                 "Write xlaprof aot PROGRAM --plugin libtpu.so --topology v5e:2x2x1");
   }
+  if (o->command == CMD_CHECK && (o->path == NULL || o->step == NULL)) {
+    return fail(err, "Something is missing for", "check", "Write xlaprof check PATH --step NAME");
+  }
+  if (o->command == CMD_DEMO && o->path == NULL) {
+    return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab, demo sd21 or demo sdxl");
+  }
   if (o->path == NULL) {
     return fail(err, "No capture is given to", command_name(o->command),
                 "Name a file *.xplane.pb, or a directory that holds some: xlaprof report PATH");
@@ -416,6 +473,9 @@ bool options_parse(options *o, int count, char **words, xp_error *err)
         return fail(err, "There is a third word:", word, "Write several programs as HOST:PORT,HOST:PORT");
       }
       o->logdir = word;
+    } else if (o->command == CMD_DEMO) {
+      return fail(err, "One demonstration runs at a time, and there is a second word:", word,
+                  "Write xlaprof demo lab, demo sd21 or demo sdxl");
     } else {
       return fail(err, "One capture is read at a time, and there is a second:", word,
                   "To read several hosts together, name the directory that holds them");

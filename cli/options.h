@@ -18,6 +18,8 @@ typedef enum {
   CMD_EVENTS,
   CMD_CAPTURE,
   CMD_AOT,
+  CMD_CHECK,
+  CMD_DEMO,
   CMD_COUNT
 } command_id;
 
@@ -37,6 +39,13 @@ typedef struct {
   /* aot */
   const char *plugin, *topology;
   bool require_names;
+  /* check, with step and input */
+  const char *expect, *scopes;
+  bool has_floor;
+  double floor_percent;
+  /* demo */
+  const char *capture_dir, *image;
+  bool is_fixed, is_plain;
   /* capture */
   const char *logdir; /* its second operand */
   const char *session_id;

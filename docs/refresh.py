@@ -3,9 +3,9 @@
 
     docs/refresh.py [--xlaprof PROGRAM] [--check]
 
-A block of README.md or docs/*.md that begins with ```console and a line "$ xlaprof ..." is run in tests/data/captures,
-and what the program prints replaces the rest of the block.  --check changes nothing and exits with status 1 if a
-block is not what the program prints now.
+A block of README.md or docs/*.md that begins with ```console and a line "$ COMMAND" is run in tests/data/captures, where
+COMMAND is xlaprof or one of the EXAMPLES, and what the program prints replaces the rest of the block.  $SCRATCH is an empty
+folder of each block.  --check changes nothing and exits with status 1 if a block is not what the program prints now.
 """
 import argparse
 import os
@@ -13,15 +13,19 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"^```console\n\$ (xlaprof .*)\n(?:.*\n)*?```$", re.M)
+EXAMPLES = ("tutorial",)
+BLOCK = re.compile(r"^```console\n\$ ((?:[A-Z_]+=\S+ )?(?:xlaprof|%s)\b.*)\n(?:.*\n)*?```$" % "|".join(EXAMPLES), re.M)
 
 
 def output_of(command, program):
-    env = dict(os.environ, PATH="%s:%s" % (program.parent, os.environ["PATH"]), LC_ALL="C.UTF-8")
-    run = subprocess.run(["sh", "-c", command], cwd=TREE / "tests/data/captures", env=env, stdin=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    path = "%s:%s:%s" % (program.parent, program.parent / "examples", os.environ["PATH"])
+    with tempfile.TemporaryDirectory() as scratch:
+        env = dict(os.environ, PATH=path, LC_ALL="C.UTF-8", SCRATCH=scratch)
+        run = subprocess.run(["sh", "-c", command], cwd=TREE / "tests/data/captures", env=env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
     return run.stdout.decode().replace("\r\n", "\n")
 
 

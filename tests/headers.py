@@ -18,6 +18,8 @@ HERE = TREE / "tests" / "headers"
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror", "-I", str(TREE / "include")]
 C = ["-std=c11", "-Wstrict-prototypes"]
 CXX = ["-std=c++17", "-Wold-style-cast", "-Wzero-as-null-pointer-constant"]
+# Which only another header includes.
+PARTS = ("annotate_inline.h", "annotate_off.h", "lazy_ops.h", "lazy_here.h", "lazy_loader.h")
 failures = []
 
 
@@ -49,11 +51,31 @@ def check_cxx(folder, library):
                program) is not None:
             run(program)
         for header in sorted((TREE / "include" / "xlaprof").glob("*.h")):
-            if header.name in ("annotate_inline.h", "annotate_off.h"):
-                continue # parts of annotate.h
+            if header.name in PARTS:
+                continue
             source = folder / "one.cpp"
             source.write_text('#include "xlaprof/%s"\n' % header.name)
             run(compiler, *STRICT, *CXX, "-c", source, "-o", folder / "one.o")
+
+
+def check_lazy(folder, library):
+    """The macros of lazy.h in both languages, run; and every operation has one."""
+    languages = [(found("gcc", "clang-14"), [*C, "-xc"]), (found("g++", "clang++-14"), [*CXX, "-xc++"]),
+                 (found("g++", "clang++-14"), [*CXX, "-std=c++11", "-xc++"])]
+    for compilers, options in languages:
+        for compiler in compilers:
+            run(compiler, *STRICT, *options, "-DXP_DISABLE", "-c", HERE / "lazy.c", "-o", folder / "off.o")
+            if run(compiler, *STRICT, *options, "-O1", "-c", HERE / "lazy.c", "-o", folder / "lazy.o") is None:
+                continue
+            run(compiler, folder / "lazy.o", library, "-lnghttp2", "-lz", "-lzstd", "-lm", "-ldl", "-lpthread", "-o",
+                folder / "lazy")
+            run(folder / "lazy")
+    ops, here = ((TREE / "include" / "xlaprof" / name).read_text() for name in ("lazy_ops.h", "lazy_here.h"))
+    macros = dict(re.findall(r"^#define xl_(\w+)\(\.\.\.\) +xl_(\w+)_at\(XL_HERE, __VA_ARGS__\)$", here, re.M))
+    operations = re.findall(r"^XL_OP\((\w+),", ops, re.M)
+    if macros != {name: name for name in operations}:
+        failures.append("lazy_here.h: its macros are not the operations of lazy_ops.h: %s" %
+                        " ".join(sorted(set(macros) ^ set(operations))))
 
 
 def check_page(folder, page):
@@ -98,7 +120,9 @@ def main():
         folder = pathlib.Path(folder)
         check_c(folder)
         check_cxx(folder, sys.argv[1])
-        check_page(folder, TREE / "docs" / "annotate.md")
+        check_lazy(folder, sys.argv[1])
+        for page in ("annotate.md", "embedding.md", "lazy.md", "tutorial.md"):
+            check_page(folder, TREE / "docs" / page)
         check_disabled(folder)
     print("\n".join(failures) or "headers: " + " ".join(found("gcc", "clang-14", "g++", "clang++-14")))
     sys.exit(1 if failures else 0)

@@ -4,7 +4,8 @@ program by CMake's find_package with the shared and with the static library, and
 
     install.py BUILD_FOLDER
 
-Each program records one trace, saves it, and prints the path; the installed xlaprof must find the trace there.
+Each program records one trace, saves it, and prints the path; the installed xlaprof must find the trace there.  Then the
+same with lazy tensors, whose programs must find their work on the embedded device in the capture, too.
 """
 import os
 import pathlib
@@ -38,6 +39,36 @@ int main(int argc, char **argv)
 }
 """
 
+LAZY = r"""
+#include <stdio.h>
+#include <xlaprof/lazy.h>
+#include <xlaprof/session.h>
+
+int main(int argc, char **argv)
+{
+  xp_error err = {XP_OK, ""};
+  double value = 0;
+  const float values[] = {1, 2, 3};
+  xp_session_options options = XP_SESSION_OPTIONS_INIT;
+  options.logdir = argc > 1 ? argv[1] : ".";
+  xl_set_ir_debug(true);
+  xl_tensor x = xl_from_host(XL_F32, XL_SHAPE(3), values);
+  if (xp_session_start(&options, &err) == XP_OK) {
+    XP_STEP("installed_step", 7) {
+      XP_TRACE("installed_trace", XP_INT("number", 42)) {
+        x = xl_mul(x, x);
+      }
+    }
+    if (xl_item(xl_sum(x), &value, &err) == XP_OK) {
+      xp_session_save(NULL, NULL, &err);
+    }
+  }
+  puts(err.text);
+  xl_shutdown();
+  return err.status == XP_OK && value == 14 ? 0 : 1;
+}
+"""
+
 CMAKE = """
 cmake_minimum_required(VERSION 3.22)
 project(stranger LANGUAGES CXX)
@@ -46,6 +77,10 @@ add_executable(shared main.cpp)
 target_link_libraries(shared PRIVATE xlaprof::xlaprof)
 add_executable(static main.cpp)
 target_link_libraries(static PRIVATE xlaprof::static)
+add_executable(lazy_shared lazy.cpp)
+target_link_libraries(lazy_shared PRIVATE xlaprof::xlalazy)
+add_executable(lazy_static lazy.cpp)
+target_link_libraries(lazy_static PRIVATE xlaprof::xlalazy_static)
 """
 
 PYTHON = """
@@ -73,24 +108,44 @@ def check_capture(prefix, logdir, who):
     print("%s: ok" % who)
 
 
+def check_device(prefix, logdir, who):
+    """The work of a program that used the embedded device, under the name of its trace."""
+    check_capture(prefix, logdir, who)
+    names = run(prefix / "bin" / "xlaprof", "ops", logdir, "--by", "scope", "--csv")
+    if "installed_trace" not in names:
+        sys.exit("%s: the device's work has not the name of the trace:\n%s" % (who, names))
+
+
 def use_pkg_config(folder, prefix, environment):
-    (folder / "main.c").write_text(SOURCE)
-    flags = run("pkg-config", "--cflags", "--libs", "xlaprof", env=environment).split()
-    run("cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror", "-o", folder / "main",
-        folder / "main.c", *flags)
-    run(folder / "main", folder / "log_c", env=environment)
-    check_capture(prefix, folder / "log_c", "C by pkg-config")
+    for package, source, check in ("xlaprof", SOURCE, check_capture), ("xlalazy", LAZY, check_device):
+        program, logdir = folder / package, folder / ("log_c_" + package)
+        program.with_suffix(".c").write_text(source)
+        for kind, options in ("", []), ("_static", ["--static"]):
+            flags = run("pkg-config", "--cflags", "--libs", *options, package, env=environment).split()
+            if options: # the archives of the package alone; what they need comes from the machine
+                flags = [archive_of(prefix, flag) for flag in flags]
+            run("cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wpedantic", "-Werror", "-o", program,
+                program.with_suffix(".c"), *flags)
+            run(program, str(logdir) + kind, env=environment if not options else os.environ)
+            check(prefix, str(logdir) + kind, "C by pkg-config, %s%s" % (package, kind.replace("_", " ")))
+
+
+def archive_of(prefix, flag):
+    """-lxlalazy as the path of its archive; other flags as they are."""
+    return next(map(str, prefix.glob("lib*/**/lib%s.a" % flag[2:])), flag) if flag.startswith("-lx") else flag
 
 
 def use_cmake(folder, prefix, environment):
     (folder / "main.cpp").write_text(SOURCE)
+    (folder / "lazy.cpp").write_text(LAZY)
     (folder / "CMakeLists.txt").write_text(CMAKE)
     run("cmake", "-S", folder, "-B", folder / "build", "-DCMAKE_PREFIX_PATH=%s" % prefix,
         "-DCMAKE_CXX_FLAGS=-std=c++17 -Wall -Wextra -Werror")
     run("cmake", "--build", folder / "build")
-    for kind in "shared", "static":
+    for kind, check in (("shared", check_capture), ("static", check_capture), ("lazy_shared", check_device),
+                        ("lazy_static", check_device)):
         run(folder / "build" / kind, folder / ("log_" + kind), env=environment)
-        check_capture(prefix, folder / ("log_" + kind), "C++ by CMake, %s" % kind)
+        check(prefix, folder / ("log_" + kind), "C++ by CMake, %s" % kind)
 
 
 def use_python(folder, prefix):

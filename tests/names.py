@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Check that every symbol which the library shows to the linker begins with xp_, or xl_ (lazy tensors).
+"""Check that every symbol which the library shows to the linker begins with xp_, or xl_ (lazy tensors), and is defined once.
 
     names.py libxp.a
 """
+import collections
 import subprocess
 import sys
 
@@ -14,8 +15,11 @@ def main():
     foreign = [s for s in symbols if not s.startswith(("xp_", "xl_"))]
     for symbol in foreign:
         print("%s: not static, and its name does not begin with xp_ or xl_" % symbol)
+    twice = sorted(name for name, count in collections.Counter(symbols).items() if count > 1)
+    for symbol in twice:
+        print("%s: defined in several files; a program that needs both can't be linked" % symbol)
     print("%d symbols" % len(symbols))
-    sys.exit(1 if foreign or not symbols else 0)
+    sys.exit(1 if foreign or twice or not symbols else 0)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,11 @@ typedef struct {
   uint32_t index, generation;
 } xl_tensor;
 
+#ifdef __cplusplus
+#define XL_NONE (xl_tensor{0, 0})
+#else
 #define XL_NONE ((xl_tensor){0, 0})
+#endif
 
 /* bf16 and bool take two bytes and one on the host. */
 typedef enum { XL_F32, XL_BF16, XL_I32, XL_I64, XL_U8, XL_BOOL, XL_TYPE_COUNT } xl_type;
@@ -62,8 +66,19 @@ typedef struct {
 } xl_shape;
 
 /* XL_SHAPE(2, 3): a matrix of two rows.  XL_SCALAR: the shape of a single value. */
+#ifdef __cplusplus
+extern "C++" {
+template <class... T> inline xl_shape xl_shape_of(T... dims)
+{
+  return xl_shape{sizeof...(dims), {static_cast<int64_t>(dims)...}};
+}
+}
+#define XL_SCALAR     (xl_shape{0, {0}})
+#define XL_SHAPE(...) xl_shape_of(__VA_ARGS__)
+#else
 #define XL_SCALAR     ((xl_shape){0, {0}})
 #define XL_SHAPE(...) ((xl_shape){sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), {__VA_ARGS__}})
+#endif
 
 /* Where in a program's source an operation stands; it must live as long as the process.  Operations are macros that
  * pass their place to a function of the name with _at behind it; callers from other languages pass NULL or their own.
@@ -175,6 +190,10 @@ XP_API bool xl_ir_debug(void);
  * nodes before it that have none.  max_depth 0: no source lines.  False if the tensor has a value already. */
 XP_API bool xl_set_op_name_prefix(xl_tensor tensor, const char *prefix, int max_depth);
 
+/* How far the host may run ahead: a barrier returns when at most so many executions are not done, itself included.  32
+ * at first; at least 1. */
+XP_API void xl_set_most_in_flight(size_t count);
+
 /* A view of a tensor that was updated in place is computed a second time at its first use, as torch does.  True takes
  * what is there.  Off at first. */
 XP_API void xl_set_fresh_views(bool is_fresh);
@@ -248,6 +267,7 @@ static inline void xl_grad_mode_leave(bool *was_on)
 }
 #endif
 
+#include "xlaprof/lazy_loader.h"
 #include "xlaprof/lazy_ops.h"
 
 #endif

@@ -20,6 +20,7 @@ typedef enum {
 typedef struct {
   xp_role role;
   xp_str op;       /* HLO instruction, or the kernel's name */
+  xp_str op_name;  /* as the capture has it; several of a fusion are joined by ';' */
   xp_str scope;    /* as shown; empty: none */
   xp_str folded;   /* the same without numbers and wrappers, whatever is shown: compared with scopes of the host */
   xp_str base;     /* last component of the op name */

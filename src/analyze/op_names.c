@@ -124,3 +124,29 @@ xp_op_scope xp_op_scope_of(xp_str op_name, bool lazy, bool raw, xp_arena *arena)
   }
   return out;
 }
+
+xp_op_components xp_op_components_of(xp_str op_name, bool lazy)
+{
+  return (xp_op_components){.rest = op_name, .lazy = lazy, .balanced = true};
+}
+
+bool xp_op_components_next(xp_op_components *c, xp_str *raw, xp_str *folded)
+{
+  c->begins = false;
+  for (;;) {
+    size_t n = component_length(c->name, &c->balanced);
+    if (n < c->name.len) {
+      *raw = xp_str_take(c->name, n);
+      *folded = shown(*raw, c->lazy);
+      c->name = xp_str_skip(c->name, n + 1);
+      return true;
+    }
+    if (c->rest.len == 0) {
+      return false;
+    }
+    n = xp_str_find(c->rest, ';', 0);
+    c->name = without_type(xp_str_trim(xp_str_take(c->rest, n)));
+    c->rest = xp_str_skip(c->rest, n + 1);
+    c->balanced = c->begins = true;
+  }
+}

@@ -20,4 +20,18 @@ typedef struct {
  * slice of the arena or of op_name. */
 xp_op_scope xp_op_scope_of(xp_str op_name, bool lazy, bool raw, xp_arena *arena);
 
+/* The components of the names in an op name, one after the other; the last of each name is the operation, and left out.
+ */
+typedef struct {
+  xp_str rest; /* names that follow */
+  xp_str name; /* what is left of this one */
+  bool lazy, balanced;
+  bool begins; /* the component that was given last is the first of its name */
+} xp_op_components;
+
+xp_op_components xp_op_components_of(xp_str op_name, bool lazy);
+
+/* The next component as it is, and as it is shown (see above; empty if it is dropped).  False at the end. */
+bool xp_op_components_next(xp_op_components *components, xp_str *raw, xp_str *folded);
+
 #endif

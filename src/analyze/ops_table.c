@@ -77,8 +77,7 @@ static bool is_leaf_input(xp_str opcode)
 }
 
 /* hlo_op may hold "a::b" levels on GPUs; the innermost one is the instruction. */
-static const xp_hlo_op *find_instruction(xp_devices *devices, uint32_t host, const xp_device_stats *stats,
-                                                  xp_str op)
+static const xp_hlo_op *find_instruction(xp_devices *devices, uint32_t host, const xp_device_stats *stats, xp_str op)
 {
   if (!stats->has_program) {
     return NULL;
@@ -127,7 +126,8 @@ uint32_t xp_ops_table_add(xp_devices *devices, uint32_t host, const xp_event_met
   const xp_hlo_op *instruction = find_instruction(devices, host, stats, key);
   xp_str op_name = op_name_of(devices, stats, instruction);
   xp_op_scope scope = xp_op_scope_of(op_name, devices->lazy, devices->raw_names, devices->arena);
-  xp_op op = {.role = role, .op = key, .scope = scope.scope, .folded = scope.scope, .base = scope.base};
+  xp_op op = {
+      .role = role, .op = key, .op_name = op_name, .scope = scope.scope, .folded = scope.scope, .base = scope.base};
   if (devices->raw_names) {
     op.folded = xp_op_scope_of(op_name, devices->lazy, false, devices->arena).scope;
   }

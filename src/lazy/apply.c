@@ -102,8 +102,8 @@ static bool may_update(const xl_var *x, const xl_var *value)
     return false;
   }
   if (is_recorded && x->storage->refs > 1) {
-    xl_refuse(XP_ERR_USAGE, "a tensor that shares its memory with views is updated in place while gradients are "
-                            "recorded; clone it, or do it inside XL_NO_GRAD");
+    xl_refuse(XP_ERR_USAGE, "a tensor that shares its memory (with views, or with what a gradient keeps) is updated "
+                            "in place while gradients are recorded; clone it, or do it inside XL_NO_GRAD");
     return false;
   }
   return true;
@@ -132,6 +132,12 @@ xl_var *xl_update(xl_var *x, xl_var *value)
     xl_grad_node_drop(old);
   }
   return x;
+}
+
+xl_var *xl_of_data(xl_data *data, xl_type type, const xl_shape *shape)
+{
+  xl_node *leaf = xl_data_leaf(data, type, shape);
+  return xl_made(leaf != NULL ? xl_var_create(data->device, type, shape, leaf) : NULL);
 }
 
 /* ---------------------------------------------------------------- numbers */

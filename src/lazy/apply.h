@@ -53,6 +53,9 @@ bool xl_allocate(xl_type type, const xl_shape *shape);
 bool xl_check_shape(const xl_shape *shape);
 bool xl_check_type(xl_type type);
 
+/* A tensor of an array that is on its device. */
+xl_var *xl_of_data(xl_data *data, xl_type type, const xl_shape *shape);
+
 /* Runs a node as a program of its own, in eager mode: *value becomes the node of the array that comes out.  False with
  * an error. */
 bool xl_run_eagerly(xl_device *device, xl_node **value);

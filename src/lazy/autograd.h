@@ -64,6 +64,9 @@ bool xl_record(xl_var *output, const xl_result *result, xl_var *const *inputs, s
 /* NULL is allowed.  Histories of any length are freed without recursion. */
 void xl_grad_node_drop(xl_grad_node *node);
 
+/* Frees what a node kept; its edges stay. */
+void xl_grad_node_forget(xl_grad_node *node);
+
 /* x summed to a shape that it was broadcast from. */
 xl_var *xl_sum_to(xl_var *x, const xl_shape *shape);
 

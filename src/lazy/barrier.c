@@ -149,6 +149,13 @@ xl_data *xl_barrier_value(xl_var *tensor, const char *cause, const xl_location *
   return xl_data_hold(xl_var_value(tensor)->data);
 }
 
+void xl_barriers_end(void)
+{
+  free(work.roots);
+  free(work.cells);
+  work = (pending){NULL, NULL, 0, 0};
+}
+
 /* ---------------------------------------------------------------- public */
 
 /* The first error of the thread comes before all else. */
@@ -160,6 +167,17 @@ static xp_status reported(xp_error *err)
 static xp_status wait_for(xl_device *device, xp_error *err)
 {
   return device != NULL ? xl_flight_wait(&device->flight, err) : XP_OK;
+}
+
+void xl_barrier_limit(void)
+{
+  xl_lock();
+  xl_device *device = xl_rt.device;
+  const size_t most = xl_rt.most_in_flight;
+  xl_unlock();
+  if (device != NULL && !device->is_lost) {
+    xl_flight_limit(&device->flight, most);
+  }
 }
 
 xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err)
@@ -176,6 +194,9 @@ xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err)
   xl_rt.place = NULL;
   xl_device *device = xl_rt.device;
   xl_unlock();
+  if (status == XP_OK && !is_waiting) {
+    xl_barrier_limit();
+  }
   return status == XP_OK && is_waiting ? wait_for(device, err) : status;
 }
 

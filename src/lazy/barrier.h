@@ -16,7 +16,13 @@ xp_status xl_barrier_tensors(xl_var *const *tensors, size_t count, const char *c
  * Under the lock. */
 xl_data *xl_barrier_value(xl_var *tensor, const char *cause, const xl_location *place, xp_error *err);
 
+/* Waits until no more than the allowed number of executions is in flight.  Outside of the lock. */
+void xl_barrier_limit(void);
+
 /* Copies an array to the host.  Outside of the lock: it waits for the device. */
 xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, xp_error *err);
+
+/* Gives memory back. */
+void xl_barriers_end(void);
 
 #endif

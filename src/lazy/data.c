@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "lazy/counters.h"
-#include "xlaprof/annotate.h"
+#include "lazy/runtime.h"
 
 xl_data *xl_data_create(xl_device *device, xp_pjrt_buffer *buffer)
 {
@@ -51,19 +50,7 @@ xl_node *xl_data_leaf(xl_data *data, xl_type type, const xl_shape *shape)
   return node;
 }
 
-static xl_node *leaf_of_upload(xl_device *device, xp_pjrt_buffer *buffer, xl_type type, const xl_shape *shape,
-                               xp_error *err)
-{
-  xl_data *data = xl_data_create(device, buffer);
-  xl_node *leaf = data != NULL ? xl_data_leaf(data, type, shape) : NULL;
-  xl_data_drop(data);
-  if (leaf == NULL) {
-    xp_fail(err, XP_ERR_MEMORY, "There is no memory for an array of the device.");
-  }
-  return leaf;
-}
-
-xl_node *xl_data_upload(xl_device *device, xl_type type, const xl_shape *shape, const void *bytes, size_t size,
+xl_data *xl_data_upload(xl_device *device, xl_type type, const xl_shape *shape, const void *bytes, size_t size,
                         xp_error *err)
 {
   const int64_t start_ns = xp_monotonic_ns();
@@ -80,7 +67,26 @@ xl_node *xl_data_upload(xl_device *device, xl_type type, const xl_shape *shape, 
   xl_sample(XL_METRIC_TENSOR_TO_DATA, dur_ns);
   xl_sample(XL_METRIC_OUTBOUND, (double)size);
   xl_count(XL_COUNT_CREATE_DATA_HANDLES, 1);
-  return leaf_of_upload(device, buffer, type, shape, err);
+  xl_data *data = xl_data_create(device, buffer);
+  if (data == NULL) {
+    xp_fail(err, XP_ERR_MEMORY, "There is no memory for an array of the device.");
+  }
+  return data;
+}
+
+xl_node *xl_data_upload_leaf(xl_device *device, xl_type type, const xl_shape *shape, const void *bytes, size_t size,
+                             xp_error *err)
+{
+  xl_data *data = xl_data_upload(device, type, shape, bytes, size, err);
+  if (data == NULL) {
+    return NULL;
+  }
+  xl_node *leaf = xl_data_leaf(data, type, shape);
+  xl_data_drop(data);
+  if (leaf == NULL) {
+    xp_fail(err, XP_ERR_MEMORY, "There is no memory for the graph.");
+  }
+  return leaf;
 }
 
 /* ---------------------------------------------------------------- numbers */
@@ -88,8 +94,13 @@ xl_node *xl_data_upload(xl_device *device, xl_type type, const xl_shape *shape, 
 static xl_node *constant(xl_type type, double value, xp_error *err)
 {
   const xl_shape scalar = XL_SCALAR;
-  const xl_node_parts parts = {
-      .op = XL_OP_CONSTANT, .type = type, .shape = &scalar, .attrs = &value, .attr_bytes = sizeof value};
+  const xl_node_parts parts = {.op = XL_OP_CONSTANT,
+                               .type = type,
+                               .shape = &scalar,
+                               .attrs = &value,
+                               .attr_bytes = sizeof value,
+                               .scope = xl_rt.scope,
+                               .place = xl_rt.place};
   xl_node *node = xl_node_create(&parts);
   if (node == NULL) {
     xp_fail(err, XP_ERR_MEMORY, "There is no memory for the graph.");
@@ -124,7 +135,7 @@ xl_node *xl_number_node(xl_device *device, xl_type type, double value, xp_error 
   if (place->node == NULL || place->bits != bits || place->type != type) {
     const xl_shape scalar = XL_SCALAR;
     xl_count(XL_COUNT_DEVICE_DATA_CACHE_MISS, 1);
-    xl_node *node = xl_data_upload(device, type, &scalar, bytes, size, err);
+    xl_node *node = xl_data_upload_leaf(device, type, &scalar, bytes, size, err);
     if (node == NULL) {
       return NULL;
     }

@@ -35,9 +35,13 @@ void xl_data_leaf_gone(xl_data *data);
 /* A reference to the array's node, of this type and shape; NULL when memory is out. */
 xl_node *xl_data_leaf(xl_data *data, xl_type type, const xl_shape *shape);
 
-/* Uploads an array of the host, and gives a reference to its node; NULL with an error. */
-xl_node *xl_data_upload(xl_device *device, xl_type type, const xl_shape *shape, const void *bytes, size_t size,
+/* Uploads an array of the host: an array with one reference, NULL with an error.  Needs no lock. */
+xl_data *xl_data_upload(xl_device *device, xl_type type, const xl_shape *shape, const void *bytes, size_t size,
                         xp_error *err);
+
+/* The same, and the reference to its node.  Under the lock. */
+xl_node *xl_data_upload_leaf(xl_device *device, xl_type type, const xl_shape *shape, const void *bytes, size_t size,
+                             xp_error *err);
 
 /* The node of a number: 0, 1 and -1 are constants of the program; others are arrays, of which the latest 128 are kept
  * for each device, so that programs do not depend on them.  A reference; NULL with an error. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "device/plugin.h"
-#include "lazy/program.h"
-#include "lazy/runtime.h"
+#include "lazy/barrier.h"
+#include "lazy/pieces.h"
 #include "xlaprof/session.h"
 
 #define EMBEDDED "embedded"
@@ -31,6 +31,19 @@ void xl_flight_end(xl_in_flight *flight, const xp_error *err)
   }
   flight->count--;
   pthread_cond_broadcast(&flight->changed);
+  pthread_mutex_unlock(&flight->lock);
+}
+
+void xl_flight_limit(xl_in_flight *flight, size_t most)
+{
+  pthread_mutex_lock(&flight->lock);
+  if (flight->count > most) {
+    const xp_region region = xp_region_begin(XP_LEVEL_INFO, "Wait for executions in flight");
+    while (flight->count > most) {
+      pthread_cond_wait(&flight->changed, &flight->lock);
+    }
+    xp_region_end(region);
+  }
   pthread_mutex_unlock(&flight->lock);
 }
 
@@ -110,6 +123,7 @@ static xp_status open_client(const char *path, const xl_device_options *options,
   }
   if (status == XP_OK) {
     xp_session_add_plugin(xp_pjrt_plugin_api(plugin), NULL); /* one without a profiler is no worse a device */
+    xl_hold_forks();
   }
   return status;
 }
@@ -261,9 +275,17 @@ void xl_shutdown(void)
     forget_numbers(device);
   }
   xl_programs_end();
+  xl_run_end();
+  xl_barriers_end();
   xl_devices_close();
-  xl_nodes_end();
+  size_t bytes;
+  if (xl_nodes_alive(&bytes) == 0) {
+    xl_pieces_end();
+  }
   xl_scopes_end();
+  free(xl_rt.made);
+  xl_rt.made = NULL;
+  xl_rt.made_capacity = 0;
   xl_rt.is_open = false;
   xl_unlock();
 }

@@ -35,6 +35,12 @@ static void explain(const char *kind, const xl_explanation *why)
   }
 }
 
+int xl_explain_level(void)
+{
+  const char *level = getenv("XL_DEBUG");
+  return level != NULL ? atoi(level) : 0;
+}
+
 void xl_explain_compile(const xl_explanation *why)
 {
   explain("Compilation", why);

@@ -13,6 +13,9 @@ typedef struct {
   const xl_location *place; /* may be NULL */
 } xl_explanation;
 
+/* What is asked for; 0: nothing. */
+int xl_explain_level(void);
+
 void xl_explain_compile(const xl_explanation *why);
 void xl_explain_execute(const xl_explanation *why);
 

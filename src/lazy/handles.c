@@ -18,7 +18,8 @@ typedef struct {
 static struct {
   slot *slots; /* slot 0 stands for XL_NONE */
   uint32_t count, capacity, first_free;
-} table;
+  uint32_t first_generation; /* of new slots: none that was given out before */
+} table = {.first_generation = 1};
 
 static bool grow(void)
 {
@@ -46,7 +47,7 @@ static uint32_t take_slot(void)
   if (table.count == table.capacity && !grow()) {
     return 0;
   }
-  table.slots[table.count] = (slot){NULL, 1, 0, false};
+  table.slots[table.count] = (slot){NULL, table.first_generation, 0, false};
   return table.count++;
 }
 
@@ -64,6 +65,25 @@ static slot *find(xl_tensor tensor)
   return s != NULL && s->var != NULL && s->generation == tensor.generation ? s : NULL;
 }
 
+/* The list of a thread's pools is freed at its end. */
+
+static pthread_key_t pooled_key;
+static bool has_pooled_key;
+
+static void free_pooled(void *context)
+{
+  xl_thread *thread = context;
+  free(thread->pooled);
+  thread->pooled = NULL;
+  thread->pooled_count = thread->pooled_capacity = 0;
+}
+
+static bool follow_thread(xl_thread *thread)
+{
+  has_pooled_key = has_pooled_key || pthread_key_create(&pooled_key, free_pooled) == 0;
+  return has_pooled_key && pthread_setspecific(pooled_key, thread) == 0;
+}
+
 /* Puts a tensor into the innermost pool of the thread; false when memory is out. */
 static bool pool_add(xl_thread *thread, xl_tensor tensor)
 {
@@ -72,7 +92,8 @@ static bool pool_add(xl_thread *thread, xl_tensor tensor)
   }
   if (thread->pooled_count == thread->pooled_capacity) {
     const size_t capacity = thread->pooled_capacity > 0 ? 2 * thread->pooled_capacity : 256;
-    xl_tensor *grown = realloc(thread->pooled, capacity * sizeof *grown);
+    const bool is_followed = thread->pooled != NULL || follow_thread(thread);
+    xl_tensor *grown = is_followed ? realloc(thread->pooled, capacity * sizeof *grown) : NULL;
     if (grown == NULL) {
       return false;
     }
@@ -127,13 +148,18 @@ void xl_handle_keep(xl_tensor tensor)
 
 void xl_handles_end(void)
 {
+  uint32_t newest = table.first_generation;
   for (uint32_t i = 1; i < table.count; i++) {
     if (table.slots[i].var != NULL) {
       xl_var *var = table.slots[i].var;
       give_slot(i);
       xl_var_drop(var);
     }
+    newest = table.slots[i].generation > newest ? table.slots[i].generation : newest;
   }
+  free(table.slots);
+  memset(&table, 0, sizeof table);
+  table.first_generation = newest;
 }
 
 /* ---------------------------------------------------------------- public */

@@ -96,12 +96,12 @@ xp_hlo_value xl_lower_relu(xl_lowering *to, const xl_node *node, const xp_hlo_va
   return xp_hlo_build_binary(to->body, XP_HLO_OP_MAXIMUM, operands[0], zeros(to, node));
 }
 
-/* The gradient where the result of relu was above 0. */
+/* The gradient where the result of relu was above 0, or a NaN. */
 xp_hlo_value xl_lower_threshold_backward(xl_lowering *to, const xl_node *node, const xp_hlo_value *operands)
 {
   const xp_hlo_value zero = zeros(to, node);
-  const xp_hlo_value is_above = xp_hlo_build_compare(to->body, XP_HLO_COMPARE_GT, operands[1], zero);
-  return xp_hlo_build_select(to->body, is_above, operands[0], zero);
+  const xp_hlo_value is_not = xp_hlo_build_compare(to->body, XP_HLO_COMPARE_LE, operands[1], zero);
+  return xp_hlo_build_select(to->body, is_not, zero, operands[0]);
 }
 
 /* ---------------------------------------------------------------- division with the sign of the divisor */

@@ -1,68 +1,11 @@
-/* The pool of nodes: pieces of sizes that are multiples of 32 bytes, from large pages, with a list of free ones for
- * each size.  Larger nodes (concatenations of many tensors) come from malloc.
- */
+/* Making, hashing and freeing nodes. */
 #include "lazy/node.h"
 
-#include <stdlib.h>
-
 #include "base/map.h"
-#include "base/pages.h"
 #include "lazy/data.h"
+#include "lazy/pieces.h"
 
-enum { GRAIN_BYTES = 32, CLASSES = 16, CHUNK_BYTES = 4 << 20 };
-
-typedef struct chunk {
-  struct chunk *next;
-} chunk;
-
-typedef struct free_piece {
-  struct free_piece *next;
-} free_piece;
-
-static struct {
-  free_piece *free[CLASSES + 1]; /* by size in grains */
-  chunk *chunks;
-  char *pos, *end;
-  size_t alive, bytes;
-} pool;
-
-static void *take_new(size_t bytes)
-{
-  if ((size_t)(pool.end - pool.pos) < bytes) {
-    const size_t size = xp_pages_size(CHUNK_BYTES);
-    chunk *fresh = xp_pages_map(size);
-    if (fresh == NULL) {
-      return NULL;
-    }
-    fresh->next = pool.chunks;
-    pool.chunks = fresh;
-    pool.pos = (char *)fresh + GRAIN_BYTES;
-    pool.end = (char *)fresh + size;
-  }
-  void *piece = pool.pos;
-  pool.pos += bytes;
-  return piece;
-}
-
-static xl_node *take(size_t bytes)
-{
-  const size_t grains = (bytes + GRAIN_BYTES - 1) / GRAIN_BYTES;
-  xl_node *node;
-  if (grains > CLASSES) {
-    node = malloc(grains * GRAIN_BYTES);
-  } else if (pool.free[grains] != NULL) {
-    node = (xl_node *)(void *)pool.free[grains];
-    pool.free[grains] = pool.free[grains]->next;
-  } else {
-    node = take_new(grains * GRAIN_BYTES);
-  }
-  if (node != NULL) {
-    pool.alive++;
-    pool.bytes += grains * GRAIN_BYTES;
-    node->size_class = grains > CLASSES ? 0 : (uint16_t)grains;
-  }
-  return node;
-}
+static size_t alive, alive_bytes;
 
 static size_t size_of(const xl_node *node)
 {
@@ -71,16 +14,10 @@ static size_t size_of(const xl_node *node)
 
 static void give_back(xl_node *node)
 {
-  pool.alive--;
-  pool.bytes -= (size_of(node) + GRAIN_BYTES - 1) / GRAIN_BYTES * GRAIN_BYTES;
-  const size_t grains = node->size_class;
-  if (grains == 0) {
-    free(node);
-    return;
-  }
-  free_piece *piece = (free_piece *)(void *)node;
-  piece->next = pool.free[grains];
-  pool.free[grains] = piece;
+  const size_t bytes = size_of(node);
+  alive--;
+  alive_bytes -= bytes;
+  xl_piece_give(node, bytes);
 }
 
 static uint64_t hash_of(const xl_node *node)
@@ -101,10 +38,13 @@ xl_node *xl_node_create(const xl_node_parts *parts)
   if (operands > UINT16_MAX || parts->attr_bytes > UINT16_MAX) {
     return NULL;
   }
-  xl_node *node = take(sizeof *node + sizeof(int64_t) * (rank + operands) + parts->attr_bytes);
+  const size_t bytes = sizeof(xl_node) + sizeof(int64_t) * (rank + operands) + parts->attr_bytes;
+  xl_node *node = xl_piece_take(bytes);
   if (node == NULL) {
     return NULL;
   }
+  alive++;
+  alive_bytes += bytes;
   node->refs = 1;
   node->op = (uint16_t)parts->op;
   node->type = (uint8_t)parts->type;
@@ -167,19 +107,6 @@ void xl_node_rename(xl_node *node, const xl_scope *scope)
 
 size_t xl_nodes_alive(size_t *bytes)
 {
-  *bytes = pool.bytes;
-  return pool.alive;
-}
-
-void xl_nodes_end(void)
-{
-  if (pool.alive > 0) {
-    return;
-  }
-  while (pool.chunks != NULL) {
-    chunk *next = pool.chunks->next;
-    xp_pages_unmap(pool.chunks, xp_pages_size(CHUNK_BYTES));
-    pool.chunks = next;
-  }
-  memset(&pool, 0, sizeof pool);
+  *bytes = alive_bytes;
+  return alive;
 }

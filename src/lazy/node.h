@@ -1,8 +1,7 @@
 /* The nodes of graphs.
  *
  * A node is immutable, and counts who refers to it: other nodes, cells (lazy/tensor.h), and the cache of numbers.  Its
- * operands, extents and attributes lie behind it in one piece of memory.  Nodes come from a pool of their own, since
- * a step makes and frees thousands.  All under the runtime's lock.
+ * operands, extents and attributes lie behind it in one piece of memory (lazy/pieces.h).  All under the runtime's lock.
  */
 #ifndef XL_NODE_H
 #define XL_NODE_H
@@ -18,7 +17,6 @@ struct xl_node {
   uint16_t op; /* xl_op */
   uint8_t type, rank;
   uint16_t operand_count, attr_bytes;
-  uint16_t size_class;      /* of the pool; 0: not of the pool */
   bool is_exempt;           /* its name was set by xl_set_op_name_prefix */
   uint32_t walk, number;    /* the last walk that came here (lazy/graph.h), and its number there */
   uint64_t hash;            /* of the operation, type, extents, attributes and name */
@@ -86,8 +84,5 @@ void xl_node_rename(xl_node *node, const xl_scope *scope);
 
 /* Nodes that are alive, and the bytes that they take. */
 size_t xl_nodes_alive(size_t *bytes);
-
-/* Gives the pool's memory back, if no node is alive. */
-void xl_nodes_end(void);
 
 #endif

@@ -86,8 +86,8 @@ static int64_t *compute(const fetch *f, int64_t *rows, xp_error *err)
 static xl_var *upload(const fetch *f, const int64_t *positions, int64_t rows, xp_error *err)
 {
   const xl_shape shape = XL_SHAPE(rows, (int64_t)f->shape.rank);
-  xl_node *leaf = positions != NULL ? xl_data_upload(f->device, XL_I64, &shape, positions,
-                                                     (size_t)xl_shape_elements(&shape) * sizeof *positions, err)
+  xl_node *leaf = positions != NULL ? xl_data_upload_leaf(f->device, XL_I64, &shape, positions,
+                                                          (size_t)xl_shape_elements(&shape) * sizeof *positions, err)
                                     : NULL;
   return leaf != NULL ? xl_made(xl_var_create(f->device, XL_I64, &shape, leaf)) : xl_refuse_with(err);
 }

@@ -32,20 +32,36 @@ bool xl_check_type(xl_type type)
   return true;
 }
 
-/* Uploads; runs under the lock, since the array must be there when the caller's memory goes. */
-static xl_var *upload(xl_type type, const xl_shape *shape, const void *values)
+/* The device for an upload; NULL with an error. */
+static xl_device *check_upload(xl_type type, const xl_shape *shape, const void *values)
 {
   xp_error err = {0};
   if (!xl_check_type(type) || !xl_check_shape(shape)) {
     return NULL;
   }
-  xl_device *device = xl_device_current(&err);
-  const size_t size = (size_t)xl_shape_elements(shape) * xl_type_facts[type].bytes;
-  if (device != NULL && values == NULL && size > 0) {
+  if (values == NULL && xl_shape_elements(shape) > 0) {
     return xl_refuse(XP_ERR_USAGE, "the values are NULL");
   }
-  xl_node *leaf = device != NULL ? xl_data_upload(device, type, shape, values != NULL ? values : "", size, &err) : NULL;
-  return leaf != NULL ? xl_made(xl_var_create(device, type, shape, leaf)) : xl_refuse_with(&err);
+  xl_device *device = xl_device_current(&err);
+  return device != NULL ? device : xl_refuse_with(&err);
+}
+
+/* An upload outside of the lock, since large arrays take long, between two parts of a call. */
+static xl_tensor upload(xl_entry *entry, const xl_location *at, xl_type type, const xl_shape *shape, const void *values)
+{
+  xp_error err = {0};
+  xl_begin(entry, at);
+  xl_device *device = check_upload(type, shape, values);
+  xl_end_with_nothing();
+  if (device == NULL) {
+    return XL_NONE;
+  }
+  const size_t size = (size_t)xl_shape_elements(shape) * xl_type_facts[type].bytes;
+  xl_data *data = xl_data_upload(device, type, shape, values != NULL ? values : "", size, &err);
+  xl_resume(entry, at);
+  xl_var *var = data != NULL ? xl_of_data(data, type, shape) : xl_refuse_with(&err);
+  xl_data_drop(data);
+  return xl_end(var);
 }
 
 static xl_var *filled(xl_type type, const xl_shape *shape, double value)
@@ -101,21 +117,18 @@ static xl_var *eye(xl_type type, int64_t n)
 xl_tensor xl_from_host_at(const xl_location *at, xl_type type, xl_shape shape, const void *values)
 {
   static xl_entry entry = {"from_host", NULL};
-  xl_begin(&entry, at);
-  return xl_end(upload(type, &shape, values));
+  return upload(&entry, at, type, &shape, values);
 }
 
 xl_tensor xl_scalar_at(const xl_location *at, xl_type type, double value)
 {
   static xl_entry entry = {"scalar", NULL};
   const xl_shape scalar = XL_SCALAR;
-  unsigned char bytes[8];
-  xl_begin(&entry, at);
-  if (!xl_check_type(type)) {
-    return xl_end(NULL);
+  unsigned char bytes[8] = {0};
+  if ((unsigned)type < XL_TYPE_COUNT) {
+    xl_number_bytes(type, value, bytes);
   }
-  xl_number_bytes(type, value, bytes);
-  return xl_end(upload(type, &scalar, bytes));
+  return upload(&entry, at, type, &scalar, bytes);
 }
 
 xl_tensor xl_zeros_at(const xl_location *at, xl_type type, xl_shape shape)

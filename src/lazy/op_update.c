@@ -1,28 +1,65 @@
 /* Updates in place: the operation, and its result as the new value. */
-#include "lazy/apply.h"
+#include "lazy/autograd.h"
+#include "lazy/op_create.h"
 #include "lazy/op_elements.h"
 #include "lazy/op_views.h"
 
-/* x takes a value, which is cast to its type. */
-static xl_tensor end_update(xl_var *x, xl_var *value)
+/* What x is before it is updated, as the operand of the update: what gradients keep of it must not change with x, and
+ * must not hold x, which holds its history. */
+static xl_var *before(xl_var *x)
 {
-  return xl_end(x != NULL ? xl_update(x, xl_op_cast(value, x->type)) : NULL);
+  if (x == NULL || xl_rt.thread->grad_is_off) {
+    return x;
+  }
+  xl_node *value = xl_var_value(x);
+  xl_var *copy =
+      value != NULL ? xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
+  if (copy != NULL && x->history != NULL) {
+    copy->history = x->history;
+    copy->history->refs++;
+  }
+  return copy;
 }
 
-xl_tensor xl_add__at(const xl_location *at, xl_tensor first, xl_tensor second)
+/* Another operand, which may be x again. */
+static xl_var *beside(xl_var *x, xl_var *copy, xl_var *operand)
 {
-  static xl_entry entry = {"add_", NULL};
-  xl_begin(&entry, at);
-  xl_var *x = xl_arg(first), *y = xl_arg(second);
-  return end_update(x, xl_op_binary(XL_OP_ADD, x, y));
+  return operand == x ? copy : operand;
 }
+
+/* x takes a value, which is cast to its type; gives back the handle of x. */
+static xl_tensor end_update(xl_tensor tensor, xl_var *x, xl_var *value)
+{
+  const bool is_done = x != NULL && xl_update(x, xl_op_cast(value, x->type)) != NULL;
+  xl_end_with_nothing();
+  return is_done ? tensor : XL_NONE;
+}
+
+static xl_tensor update_binary(xl_entry *entry, const xl_location *at, xl_op op, xl_tensor first, xl_tensor second)
+{
+  xl_begin(entry, at);
+  xl_var *x = xl_arg(first), *y = xl_arg(second), *copy = before(x);
+  return end_update(first, x, xl_op_binary(op, copy, beside(x, copy, y)));
+}
+
+#define UPDATE_BINARY(name, op)                                                                                        \
+  xl_tensor xl_##name##_at(const xl_location *at, xl_tensor first, xl_tensor second)                                   \
+  {                                                                                                                    \
+    static xl_entry entry = {#name, NULL};                                                                             \
+    return update_binary(&entry, at, op, first, second);                                                               \
+  }
+
+UPDATE_BINARY(add_, XL_OP_ADD)
+UPDATE_BINARY(sub_, XL_OP_SUB)
+UPDATE_BINARY(mul_, XL_OP_MUL)
+UPDATE_BINARY(div_, XL_OP_DIV)
 
 xl_tensor xl_add_scaled__at(const xl_location *at, xl_tensor first, xl_tensor second, double alpha)
 {
   static xl_entry entry = {"add_scaled_", NULL};
   xl_begin(&entry, at);
-  xl_var *x = xl_arg(first), *y = xl_arg(second);
-  return end_update(x, xl_op_add_scaled(x, y, alpha));
+  xl_var *x = xl_arg(first), *y = xl_arg(second), *copy = before(x);
+  return end_update(first, x, xl_op_add_scaled(copy, beside(x, copy, y), alpha));
 }
 
 xl_tensor xl_add_scalar__at(const xl_location *at, xl_tensor tensor, double y)
@@ -30,23 +67,7 @@ xl_tensor xl_add_scalar__at(const xl_location *at, xl_tensor tensor, double y)
   static xl_entry entry = {"add_scalar_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, xl_op_binary_number(XL_OP_ADD, x, y));
-}
-
-xl_tensor xl_sub__at(const xl_location *at, xl_tensor first, xl_tensor second)
-{
-  static xl_entry entry = {"sub_", NULL};
-  xl_begin(&entry, at);
-  xl_var *x = xl_arg(first), *y = xl_arg(second);
-  return end_update(x, xl_op_binary(XL_OP_SUB, x, y));
-}
-
-xl_tensor xl_mul__at(const xl_location *at, xl_tensor first, xl_tensor second)
-{
-  static xl_entry entry = {"mul_", NULL};
-  xl_begin(&entry, at);
-  xl_var *x = xl_arg(first), *y = xl_arg(second);
-  return end_update(x, xl_op_binary(XL_OP_MUL, x, y));
+  return end_update(tensor, x, xl_op_binary_number(XL_OP_ADD, before(x), y));
 }
 
 xl_tensor xl_mul_scalar__at(const xl_location *at, xl_tensor tensor, double y)
@@ -54,24 +75,22 @@ xl_tensor xl_mul_scalar__at(const xl_location *at, xl_tensor tensor, double y)
   static xl_entry entry = {"mul_scalar_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, xl_op_binary_number(XL_OP_MUL, x, y));
+  return end_update(tensor, x, xl_op_binary_number(XL_OP_MUL, before(x), y));
 }
 
-xl_tensor xl_div__at(const xl_location *at, xl_tensor first, xl_tensor second)
-{
-  static xl_entry entry = {"div_", NULL};
-  xl_begin(&entry, at);
-  xl_var *x = xl_arg(first), *y = xl_arg(second);
-  return end_update(x, xl_op_binary(XL_OP_DIV, x, y));
-}
-
-/* x + scale (a op b) */
+/* x + scale (a op b), all of it in the widest type. */
 static xl_tensor add_scaled_pair(xl_entry *entry, const xl_location *at, xl_op op, const xl_tensor tensors[3],
                                  double scale)
 {
   xl_begin(entry, at);
-  xl_var *x = xl_arg(tensors[0]), *a = xl_arg(tensors[1]), *b = xl_arg(tensors[2]);
-  return end_update(x, xl_op_add_scaled(x, xl_op_binary(op, a, b), scale));
+  xl_var *x = xl_arg(tensors[0]), *a = xl_arg(tensors[1]), *b = xl_arg(tensors[2]), *copy = before(x);
+  if (copy == NULL || a == NULL || b == NULL) {
+    return end_update(tensors[0], x, NULL);
+  }
+  const xl_type type = xl_promote(x->type, xl_promote(a->type, b->type));
+  a = xl_op_cast(beside(x, copy, a), type);
+  b = xl_op_cast(beside(x, copy, b), type);
+  return end_update(tensors[0], x, xl_op_add_scaled(copy, xl_op_binary(op, a, b), scale));
 }
 
 xl_tensor xl_addcmul__at(const xl_location *at, xl_tensor x, xl_tensor a, xl_tensor b, double scale)
@@ -91,7 +110,7 @@ xl_tensor xl_relu__at(const xl_location *at, xl_tensor tensor)
   static xl_entry entry = {"relu_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, xl_op_unary(XL_OP_RELU, x));
+  return end_update(tensor, x, xl_op_unary(XL_OP_RELU, before(x)));
 }
 
 xl_tensor xl_clamp__at(const xl_location *at, xl_tensor tensor, double min, double max)
@@ -99,7 +118,7 @@ xl_tensor xl_clamp__at(const xl_location *at, xl_tensor tensor, double min, doub
   static xl_entry entry = {"clamp_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, xl_op_clamp(x, min, max));
+  return end_update(tensor, x, xl_op_clamp(before(x), min, max));
 }
 
 static xl_var *fill(xl_var *x, double value)
@@ -113,7 +132,7 @@ xl_tensor xl_fill__at(const xl_location *at, xl_tensor tensor, double value)
   static xl_entry entry = {"fill_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, fill(x, value));
+  return end_update(tensor, x, fill(x, value));
 }
 
 xl_tensor xl_zero__at(const xl_location *at, xl_tensor tensor)
@@ -121,7 +140,19 @@ xl_tensor xl_zero__at(const xl_location *at, xl_tensor tensor)
   static xl_entry entry = {"zero_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, fill(x, 0));
+  return end_update(tensor, x, fill(x, 0));
+}
+
+/* y repeated over the shape of x. */
+static xl_var *fitted(xl_var *y, const xl_var *x)
+{
+  xl_shape shape;
+  if (x == NULL || y == NULL || !xl_broadcast_shapes(x, y, &shape)) {
+    return NULL;
+  }
+  /* The update refuses what is not of x's shape.  A copy is recorded, so that its gradient finds y if that is a leaf.
+   */
+  return xl_shape_equal(&shape, &y->shape) ? xl_op_clone(y) : xl_op_expand(y, &shape);
 }
 
 xl_tensor xl_copy__at(const xl_location *at, xl_tensor tensor, xl_tensor from)
@@ -129,6 +160,5 @@ xl_tensor xl_copy__at(const xl_location *at, xl_tensor tensor, xl_tensor from)
   static xl_entry entry = {"copy_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor), *y = xl_arg(from);
-  xl_var *fitting = x == NULL || y == NULL || xl_shape_equal(&x->shape, &y->shape) ? y : xl_op_expand(y, &x->shape);
-  return end_update(x, fitting);
+  return end_update(tensor, x, fitted(y, x));
 }

@@ -103,7 +103,7 @@ xl_var *xl_op_reshape(xl_var *x, const xl_shape *shape)
   if (known != elements || (open >= 0 && result.shape.dims[open] < 0)) {
     return no_fit(x, shape, "reshaped");
   }
-  return xl_apply_view(&result, x);
+  return xl_check_shape(&result.shape) ? xl_apply_view(&result, x) : NULL;
 }
 
 xl_var *xl_op_unsqueeze(xl_var *x, int dim)
@@ -140,7 +140,7 @@ xl_var *xl_op_expand(xl_var *x, const xl_shape *shape)
     }
     result.shape.dims[i] = want;
   }
-  return xl_apply_view(&result, x);
+  return xl_check_shape(&result.shape) ? xl_apply_view(&result, x) : NULL;
 }
 
 static int64_t into(int64_t value, int64_t extent)
@@ -220,9 +220,18 @@ xl_node *xl_view_put_back(const xl_view *view, xl_node *before, xl_node *value, 
   case XL_OP_SELECT:
     return put_node(view, XL_OP_SELECT_PUT, both, 2, view->attrs, view->attr_bytes, type);
   default:
-    return xl_refuse(XP_ERR_USAGE, "an expanded tensor can't be updated in place: several of its elements share one "
-                                   "place in memory; clone it");
+    break;
   }
+  /* An expansion: one that repeats nothing, or all of it no times, can be undone. */
+  const int64_t elements = xl_shape_elements(&view->shape);
+  if (elements == xl_shape_elements(&view->parent_shape)) {
+    return put_node(view, XL_OP_RESHAPE, &value, 1, NULL, 0, type);
+  }
+  if (elements == 0) {
+    return xl_node_hold(before);
+  }
+  return xl_refuse(XP_ERR_USAGE, "an expanded tensor can't be updated in place: several of its elements share one "
+                                 "place in memory; clone it");
 }
 
 /* ---------------------------------------------------------------- public */

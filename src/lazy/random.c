@@ -16,7 +16,7 @@ static xl_node *upload_seed(xl_device *device)
 {
   xp_error err = {0};
   const int64_t seed = (int64_t)device->next_seed;
-  xl_node *node = xl_data_upload(device, XL_I64, &scalar, &seed, sizeof seed, &err);
+  xl_node *node = xl_data_upload_leaf(device, XL_I64, &scalar, &seed, sizeof seed, &err);
   return node != NULL ? node : xl_refuse_with(&err);
 }
 

@@ -115,6 +115,13 @@ void xl_set_fresh_views(bool is_fresh)
   xl_unlock();
 }
 
+void xl_set_most_in_flight(size_t count)
+{
+  xl_lock();
+  xl_rt.most_in_flight = count > 0 ? count : 1;
+  xl_unlock();
+}
+
 size_t xl_node_bytes(size_t *count)
 {
   size_t bytes;

@@ -81,7 +81,7 @@ static xl_program *compile(xl_device *device, const xl_root *roots, size_t count
   xl_sample(XL_METRIC_ALIASES, (double)graph.alias_count);
   xl_count(XL_COUNT_CREATE_COMPILE_HANDLES, 1);
   xl_program *program = xl_program_add(graph.key, device, executable, err);
-  if (program != NULL && xl_rt.debug_level >= 1 && !options->is_eager) {
+  if (program != NULL && xl_explain_level() >= 1 && !options->is_eager) {
     const xl_explanation why = explanation(program, options);
     xl_explain_compile(&why);
   }
@@ -116,17 +116,20 @@ static void on_done(void *context, xp_status status, const xp_error *err)
   free(l);
 }
 
+/* Has the end of an execution told; where that fails for lack of memory, waits for it. */
 static void follow(xl_device *device, xp_pjrt_event *done, int64_t start_ns, bool is_eager)
 {
+  xp_error err = {0};
   launch *l = malloc(sizeof *l);
+  xl_flight_begin(&device->flight);
   if (l != NULL) {
     *l = (launch){&device->flight, start_ns, is_eager ? XL_METRIC_EAGER_EXECUTE : XL_METRIC_EXECUTE_TIME};
-    xl_flight_begin(&device->flight);
-    xp_error err;
-    if (xp_pjrt_event_on_ready(done, on_done, l, &err) != XP_OK) {
-      xl_flight_end(&device->flight, &err);
-      free(l);
-    }
+  }
+  if (l == NULL || xp_pjrt_event_on_ready(done, on_done, l, &err) != XP_OK) {
+    memset(&err, 0, sizeof err);
+    xp_pjrt_event_wait(done, &err);
+    xl_flight_end(&device->flight, &err);
+    free(l);
   }
   xp_pjrt_event_destroy(done);
 }
@@ -231,7 +234,7 @@ xp_status xl_run(xl_device *device, xl_root *roots, size_t count, const xl_run_o
   if (program == NULL) {
     return err != NULL && err->status != XP_OK ? err->status : XP_ERR_MEMORY;
   }
-  if (xl_rt.debug_level >= 2 && !options->is_eager) {
+  if (xl_explain_level() >= 2 && !options->is_eager) {
     const xl_explanation why = explanation(program, options);
     xl_explain_execute(&why);
   }

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "lazy/step.h"
 
-xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER};
+xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER, .most_in_flight = 32};
 
 /* ---------------------------------------------------------------- opening */
 
@@ -22,6 +22,15 @@ static bool variable_is_true(const char *name)
 {
   const char *text = getenv(name);
   return text != NULL && (strcmp(text, "true") == 0 || atoi(text) != 0);
+}
+
+/* The devices' threads are the parent's, and whoever holds the lock is not here. */
+static void after_fork_in_child(void)
+{
+  for (xl_device *device = xl_rt.devices; device != NULL; device = device->next) {
+    device->is_lost = true;
+  }
+  pthread_mutex_init(&xl_rt.lock, NULL);
 }
 
 static void before_fork(void)
@@ -34,24 +43,17 @@ static void after_fork_in_parent(void)
   pthread_mutex_unlock(&xl_rt.lock);
 }
 
-/* The devices' threads are the parent's. */
-static void after_fork_in_child(void)
+void xl_hold_forks(void)
 {
-  for (xl_device *device = xl_rt.devices; device != NULL; device = device->next) {
-    device->is_lost = true;
-  }
-  pthread_mutex_unlock(&xl_rt.lock);
+  static bool is_done;
+  is_done = is_done || pthread_atfork(before_fork, after_fork_in_parent, NULL) == 0;
 }
 
 static void open_runtime(void)
 {
-  static bool has_fork_handlers;
-  if (!has_fork_handlers) {
-    has_fork_handlers = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
-  }
+  static bool has_fork_handler;
+  has_fork_handler = has_fork_handler || pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
   xl_counters_open();
-  const char *level = getenv("XL_DEBUG");
-  xl_rt.debug_level = level != NULL ? atoi(level) : 0;
   xl_rt.names_are_open = xl_rt.names_are_open || variable_is_true("XLA_HLO_DEBUG") || variable_is_true("XLA_IR_DEBUG");
   xl_rt.is_open = true;
   xl_steps_follow();
@@ -74,37 +76,11 @@ void xl_unlock(void)
 
 /* ---------------------------------------------------------------- threads */
 
-static pthread_key_t thread_key;
-static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
-static __thread xl_thread *thread_here;
-
-static void thread_end(void *context)
-{
-  xl_thread *thread = context;
-  free(thread->pooled);
-  free(thread);
-}
-
-static void make_thread_key(void)
-{
-  pthread_key_create(&thread_key, thread_end);
-}
-
-/* For a thread that there is no memory for: its errors are lost, everything else works. */
-static xl_thread nobody;
+static __thread xl_thread thread_here;
 
 xl_thread *xl_thread_here(void)
 {
-  if (__builtin_expect(thread_here == NULL, 0)) {
-    pthread_once(&thread_key_once, make_thread_key);
-    thread_here = calloc(1, sizeof *thread_here);
-    if (thread_here == NULL || pthread_setspecific(thread_key, thread_here) != 0) {
-      free(thread_here);
-      thread_here = NULL;
-      return &nobody;
-    }
-  }
-  return thread_here;
+  return &thread_here;
 }
 
 /* ---------------------------------------------------------------- errors */
@@ -175,6 +151,17 @@ xl_var *xl_made(xl_var *var)
   return var;
 }
 
+/* Says once in a capture why its device operations have no names, where a trace shows that somebody wants them. */
+static void tell_closed_gate(void)
+{
+  static bool is_told;
+  if (!is_told && xp_scope_depth() > 0) {
+    is_told = true;
+    xp_instant(XP_LEVEL_USER, "xlaprof: no names on the device; set XLA_HLO_DEBUG=1, or call xl_set_ir_debug(true)",
+               NULL, 0);
+  }
+}
+
 void xl_resume(const xl_entry *entry, const xl_location *place)
 {
   const int64_t start_ns = xp_monotonic_ns();
@@ -188,6 +175,9 @@ void xl_resume(const xl_entry *entry, const xl_location *place)
 void xl_begin(xl_entry *entry, const xl_location *place)
 {
   xl_resume(entry, place);
+  if (!xl_rt.names_are_open && xp_is_recording(XP_LEVEL_USER)) {
+    tell_closed_gate();
+  }
   if (__builtin_expect(entry->counter == NULL, 0)) {
     char name[64];
     snprintf(name, sizeof name, "xla::%s", entry->name);
@@ -202,7 +192,8 @@ void xl_end_with_nothing(void)
     xl_var_drop(xl_rt.made[i]);
   }
   xl_rt.made_count = 0;
-  xl_sample(XL_METRIC_TRACING, (double)(xp_monotonic_ns() - xl_rt.start_ns));
+  const int64_t now_ns = xp_monotonic_ns();
+  xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], (double)(now_ns - xl_rt.start_ns), now_ns);
   xl_rt.entry = NULL;
   xl_rt.place = NULL;
   xl_rt.scope = NULL;

@@ -10,7 +10,7 @@
 #include "lazy/counters.h"
 #include "lazy/tensor.h"
 
-/* What belongs to a thread. */
+/* What belongs to a thread; zeroed memory is one that did nothing yet. */
 typedef struct {
   xp_error error; /* the first that was not reported */
   bool grad_is_off;
@@ -33,7 +33,7 @@ typedef struct {
   bool is_open, is_eager, names_are_open, views_are_fresh;
   uint32_t compiled_depth;     /* open compiled regions */
   const char *graph_name;      /* of the innermost one */
-  int debug_level;             /* XL_DEBUG: 1 compiles, 2 executions as well */
+  size_t most_in_flight;       /* executions, behind a barrier */
   xl_device *devices, *device; /* all, and the one in use */
 
   /* The call that holds the lock. */
@@ -54,6 +54,10 @@ xl_thread *xl_thread_here(void);
 /* Takes the lock without a call: for functions that build nothing. */
 void xl_lock(void);
 void xl_unlock(void);
+
+/* Has forks wait for the call that holds the lock.  Handlers run in the reverse order of their registration, and a call
+ * takes locks of the layers above, so this comes after theirs: once the first device is open. */
+void xl_hold_forks(void);
 
 /* Begins and ends a call.  xl_end_with_nothing: of one that gives no tensor. */
 void xl_begin(xl_entry *entry, const xl_location *place);

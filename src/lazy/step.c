@@ -3,18 +3,21 @@
 
 #include "lazy/barrier.h"
 
+/* A block (XP_STEP) takes no error: it stays with the thread then, until something else reports it. */
 static xp_status wait_for_step(void *context, xp_error *err)
 {
   (void)context;
   xp_error own = {0};
-  err = err != NULL ? err : &own;
   xl_lock();
-  xp_status status = xl_rt.thread->error.status != XP_OK ? xl_error(err) : XP_OK;
-  if (status == XP_OK && (xl_rt.device == NULL || !xl_rt.device->is_lost)) {
-    status = xl_barrier_step("end of a step (XP_STEP)", NULL, err);
+  xp_error *first = &xl_rt.thread->error;
+  if (first->status == XP_OK && (xl_rt.device == NULL || !xl_rt.device->is_lost) &&
+      xl_barrier_step("end of a step (XP_STEP)", NULL, &own) != XP_OK) {
+    *first = own;
   }
+  const xp_status status = err != NULL ? xl_error(err) : first->status;
   xl_rt.thread->is_step_marked = true;
   xl_unlock();
+  xl_barrier_limit();
   return status;
 }
 

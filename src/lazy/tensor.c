@@ -6,10 +6,11 @@
 #include "lazy/apply.h"
 #include "lazy/autograd.h"
 #include "lazy/op_views.h"
+#include "lazy/pieces.h"
 
 static xl_var *var_alloc(xl_storage *storage, xl_type type, const xl_shape *shape)
 {
-  xl_var *var = calloc(1, sizeof *var);
+  xl_var *var = xl_piece_take_zeroed(sizeof *var);
   if (var != NULL) {
     var->refs = 1;
     var->storage = storage;
@@ -21,11 +22,11 @@ static xl_var *var_alloc(xl_storage *storage, xl_type type, const xl_shape *shap
 
 xl_var *xl_var_create(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value)
 {
-  xl_storage *storage = calloc(1, sizeof *storage);
+  xl_storage *storage = xl_piece_take_zeroed(sizeof *storage);
   xl_var *var = var_alloc(storage, type, shape);
   if (storage == NULL || var == NULL) {
-    free(storage);
-    free(var);
+    xl_piece_give(storage, sizeof *storage);
+    xl_piece_give(var, sizeof *var);
     xl_node_drop(value);
     return NULL;
   }
@@ -48,7 +49,14 @@ static xl_view *view_create(xl_var *x, const xl_node_parts *parts)
 {
   xl_view *view = malloc(sizeof *view + parts->attr_bytes);
   if (view != NULL) {
-    *view = (xl_view){1, parts->op, x->view, *parts->shape, x->shape, (uint32_t)parts->attr_bytes};
+    *view = (xl_view){.refs = 1,
+                      .op = parts->op,
+                      .parent = x->view,
+                      .shape = *parts->shape,
+                      .parent_shape = x->shape,
+                      .scope = xl_rt.scope,
+                      .place = xl_rt.place,
+                      .attr_bytes = (uint32_t)parts->attr_bytes};
     if (parts->attr_bytes > 0) {
       memcpy(view->attrs, parts->attrs, parts->attr_bytes);
     }
@@ -114,11 +122,11 @@ void xl_var_drop(xl_var *var)
   }
   if (--var->storage->refs == 0) {
     xl_cell_close(&var->storage->cell);
-    free(var->storage);
+    xl_piece_give(var->storage, sizeof *var->storage);
   }
   xl_var_drop(var->grad);
   xl_grad_node_drop(var->history);
-  free(var);
+  xl_piece_give(var, sizeof *var);
 }
 
 /* ---------------------------------------------------------------- views that fell behind */
@@ -148,7 +156,7 @@ static size_t chain_of(const xl_view *view, const xl_view *chain[CHAIN_MAX])
 static xl_node *view_again(const xl_view *view, xl_node *value, xl_type type, xl_device *device)
 {
   const xl_node_parts parts = {view->op,         type,        &view->shape, &value, 1, view->attrs,
-                               view->attr_bytes, xl_rt.scope, xl_rt.place};
+                               view->attr_bytes, view->scope, view->place};
   xl_node *node = xl_node_create(&parts);
   if (node == NULL) {
     return xl_refuse(XP_ERR_MEMORY, "there is no memory for the graph");

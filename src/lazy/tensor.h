@@ -32,13 +32,14 @@ struct xl_view {
   xl_op op;
   xl_view *parent; /* NULL: of the base.  A reference */
   xl_shape shape, parent_shape;
+  const xl_scope *scope; /* in which it was taken, and where: it has these names whenever it is computed again */
+  const xl_location *place;
   uint32_t attr_bytes;
   int64_t attrs[]; /* of the node */
 };
 
 struct xl_var {
   uint32_t refs;
-  uint32_t slot; /* of its handle; 0: none */
   xl_storage *storage;
   xl_view *view; /* NULL: it is the base */
   xl_cell cell;  /* of a view */

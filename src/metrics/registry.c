@@ -241,6 +241,10 @@ static void add_locked(xp_metric_handle *metric, double value, int64_t time_ns)
   if (!isfinite(metric->sum)) {
     metric->sum = copysign(DBL_MAX, metric->sum);
   }
+  if (metric->count > 0) {
+    const int64_t last_ns = metric->samples[metric->next == 0 ? metric->capacity - 1 : metric->next - 1].time_ns;
+    time_ns = time_ns > last_ns ? time_ns : last_ns; /* the times in a ring never go back */
+  }
   metric->samples[metric->next] = (xp_metric_sample){time_ns, value};
   metric->next = metric->next + 1 == metric->capacity ? 0 : metric->next + 1;
   metric->count += metric->count < metric->capacity;
@@ -255,14 +259,9 @@ void xp_metric_add_at(xp_metric_handle *metric, double value, int64_t time_ns)
   }
 }
 
-/* The clock is read under the lock, so that the times in a ring never go back. */
 void xp_metric_add(xp_metric_handle *metric, double value)
 {
-  if (metric != NULL && isfinite(value)) {
-    pthread_mutex_lock(&metric->lock);
-    add_locked(metric, value, xp_monotonic_ns());
-    pthread_mutex_unlock(&metric->lock);
-  }
+  xp_metric_add_at(metric, value, xp_monotonic_ns());
 }
 
 /* What all samples come to; reading takes the lock, which is no change that a caller could see. */

@@ -10,9 +10,6 @@ typedef struct {
   double value;
 } xp_metric_sample;
 
-/* xp_metric_add with a time, which must not be before that of the last sample. */
-void xp_metric_add_at(xp_metric_handle *metric, double value, int64_t time_ns);
-
 /* What a metric holds at one moment. */
 typedef struct {
   xp_str name;

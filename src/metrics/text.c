@@ -159,7 +159,7 @@ static void put_report(FILE *out, xp_metrics_state *state)
   }
 }
 
-char *xp_metrics_text(xp_metrics_state *state)
+char *xp_metrics_state_text(xp_metrics_state *state)
 {
   char *text = NULL;
   size_t size = 0;
@@ -199,7 +199,7 @@ char *xp_metrics_report_text(void)
   taking t = {.arena = xp_arena_create()};
   char *text = NULL;
   if (t.arena != NULL && xp_arena_guard(t.arena, take_state, &t)) {
-    text = xp_metrics_text(&t.state);
+    text = xp_metrics_state_text(&t.state);
   }
   xp_arena_destroy(t.arena);
   return text;

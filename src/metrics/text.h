@@ -6,6 +6,6 @@
 
 /* The report of what was taken, as xp_metrics_report_text says; NULL when memory is out.  The caller frees it.  Sorts
  * the samples of the state by value. */
-char *xp_metrics_text(xp_metrics_state *state);
+char *xp_metrics_state_text(xp_metrics_state *state);
 
 #endif

@@ -1,4 +1,5 @@
 /* Every gap: where, how long, and why. */
+#include "base/sum.h"
 #include "report/fields.h"
 #include "report/format.h"
 #include "report/table.h"
@@ -209,24 +210,28 @@ static void coverage_text(const xp_view *view)
                 XP_STR_ARG(idle));
 }
 
+void xp_gap_list_text(const xp_view *view, const xp_gap **gaps, size_t count, size_t rows)
+{
+  size_t shown = xp_print_rows(view->printer, rows, count);
+  int64_t rest = 0;
+  const gap_list list = {view, gaps};
+  xp_table *table = xp_table_create(view->printer, gap_columns, sizeof gap_columns / sizeof gap_columns[0]);
+  xp_table_rows(table, shown, add_gap, &list);
+  xp_table_print(table, 2);
+  for (size_t i = shown; i < count; i++) {
+    xp_sum_add(&rest, gaps[i]->dur_ps);
+  }
+  xp_view_rest(view, count - shown, "gap", rest);
+}
+
 static void list_text(const xp_view *view)
 {
   size_t count;
   const xp_gap **sorted = xp_gaps_by_length(view, false, &count);
-  size_t shown = xp_print_rows(view->printer, 20, count);
-  int64_t rest = 0;
-  if (count == 0) {
-    return;
+  if (count > 0) {
+    xp_print_heading(view->printer, "Gaps, longest first");
+    xp_gap_list_text(view, sorted, count, 20);
   }
-  const gap_list list = {view, sorted};
-  xp_table *table = xp_table_create(view->printer, gap_columns, sizeof gap_columns / sizeof gap_columns[0]);
-  xp_table_rows(table, shown, add_gap, &list);
-  for (size_t i = shown; i < count; i++) {
-    rest += sorted[i]->dur_ps;
-  }
-  xp_print_heading(view->printer, "Gaps, longest first");
-  xp_table_print(table, 2);
-  xp_view_rest(view, count - shown, "gap", rest);
 }
 
 void xp_gaps_text(const xp_view *view)

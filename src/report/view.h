@@ -61,6 +61,9 @@ void xp_causes_json(const xp_view *view, xp_json *json);
 /* Lead-ins and tails, under a heading of their own; nothing if there are none. */
 void xp_edges_text(const xp_view *view, size_t rows);
 
+/* A table of these gaps, in their order, at most `rows`; a line tells the rest. */
+void xp_gap_list_text(const xp_view *view, const xp_gap **gaps, size_t count, size_t rows);
+
 /* The longest gaps, each with its parts and evidence. */
 void xp_gap_details_text(const xp_view *view, size_t gaps);
 

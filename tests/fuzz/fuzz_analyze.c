@@ -1,5 +1,5 @@
 /* Fuzz target: the whole reading of a capture, everything that can be asked of it, and what must hold for it. */
-#include "analyze/analyze.h"
+#include "analyze/check.h"
 
 #include <stdlib.h>
 
@@ -117,6 +117,28 @@ static void check_ops(xp_reading *r)
   }
 }
 
+/* What the checks count can be no more than what there is. */
+static void check_checks(const xp_reading *r, xp_arena *arena)
+{
+  static const xp_expected_gap any[] = {{.max_ps = INT64_MAX}, {.has_scope = true, .has_trigger = true, .max_ps = 9}};
+  const xp_check_options options = {.step = xp_str_from("train", 5),
+                                    .scopes = xp_str_from("fwd,a/b", 7),
+                                    .expected = any,
+                                    .expected_count = 2,
+                                    .has_expected = true,
+                                    .floor_percent = 2};
+  xp_check check;
+  xp_error err;
+  require(xp_check_reading(r, &options, arena, &check, &err) == XP_OK);
+  require(check.names.scoped <= check.names.instructions && check.names.step.instructions <= check.names.instructions);
+  require(check.gaps.unexpected_count == 0 && check.gaps.rows[0].found <= r->gap_count && check.gaps.floor_ps >= 0);
+  for (size_t i = 0; i < check.names.scope_count; i++) {
+    require(check.names.scopes[i].instructions <= check.names.instructions);
+    touch(check.names.scopes[i].name);
+    touch(check.names.scopes[i].op_name);
+  }
+}
+
 static void check_texts(const xp_reading *r)
 {
   touch(r->verdict);
@@ -148,6 +170,7 @@ static void read_with(const xp_capture *capture, const xp_analyze_options *optio
   check_devices(reading);
   check_gaps(reading, arena);
   check_steps(reading);
+  check_checks(reading, arena);
   check_names(reading);
   check_ops(reading);
   check_texts(reading);

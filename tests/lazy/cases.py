@@ -5,8 +5,6 @@ and holds gradients against finite differences (gradients.py).  The reference ta
 bf16, so that differences of it are exact enough, else the type's own dtype.  A Wrong is a call that must fail, and words
 that its message has.  A check_* is a function without arguments that asserts what no table says; it uses xl itself.
 """
-import inspect
-
 import numpy as np
 
 import xl
@@ -64,7 +62,8 @@ class Case:
                  bf16_ulps=1, grad=(), grad_values=None, grad_tolerance=2e-5):
         """shapes: a tuple of shapes for each call, one for each tensor; the views and gradients take the first.
         types: a type for all inputs, or a tuple with one for each.  call: what is called with the tensors, instead of
-        xl.<name>(tensors.., *args); args are given to the reference, too.  result: a type, or a function of the types
+        xl.<name>(tensors.., *args), <name> being the first word of name; args are given to the reference,
+        too.  result: a type, or a function of the types
         of the inputs (the wider one).  promote: the reference gets all inputs in their wider type; or the positions of
         those that do.  values: a function, or one for each input.  kinds: those of kinds.py.  is_elementwise: also with
         empty tensors, single values, and every special value beside every other.  specials: replace those.
@@ -101,13 +100,7 @@ class Case:
             arrays[i] = xl.rounded(arrays[i], wider(together)) if len(set(together)) > 1 else arrays[i]
         arrays = [a.astype(np.float64) if a.dtype == np.float32 else a for a in arrays]
         with np.errstate(all="ignore"):
-            return as_list(self.reference(*arrays, *self.args[:self.args_taken()]))
-
-    def args_taken(self):
-        """How many of args the reference takes."""
-        taken = inspect.signature(self.reference).parameters.values() if not isinstance(self.reference, np.ufunc) else ()
-        return len(self.args) if any(p.kind == p.VAR_POSITIONAL for p in taken) or not taken else len(taken) - len(
-            self.shapes[0])
+            return as_list(self.reference(*arrays, *self.args))
 
 
 class Wrong:

@@ -13,8 +13,8 @@
 
 static atomic_int calls;  /* so far */
 static atomic_int live;   /* pieces that were not given back */
-static int first_to_fail; /* number of the call from which on calls fail; 0: none */
-static int last_to_fail;
+static atomic_int first_to_fail; /* number of the call from which on calls fail; 0: none */
+static atomic_int last_to_fail;
 
 static bool fails(void)
 {
@@ -24,7 +24,7 @@ static bool fails(void)
   return is_failing;
 }
 
-static void *counted(void *piece)
+static void *count_piece(void *piece)
 {
   atomic_fetch_add(&live, piece != NULL);
   return piece;
@@ -61,18 +61,18 @@ xp_str __wrap_xp_arena_copy(xp_arena *arena, xp_str s);
 
 void *__wrap_malloc(size_t size)
 {
-  return fails() ? NULL : counted(__real_malloc(size));
+  return fails() ? NULL : count_piece(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-  return fails() ? NULL : counted(__real_calloc(count, size));
+  return fails() ? NULL : count_piece(__real_calloc(count, size));
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
   void *piece = fails() ? NULL : __real_realloc(old, size);
-  return old == NULL ? counted(piece) : piece;
+  return old == NULL ? count_piece(piece) : piece;
 }
 
 void __wrap_free(void *piece)
@@ -83,12 +83,12 @@ void __wrap_free(void *piece)
 
 char *__wrap_strdup(const char *text)
 {
-  return fails() ? NULL : counted(__real_strdup(text));
+  return fails() ? NULL : count_piece(__real_strdup(text));
 }
 
 char *__wrap_realpath(const char *path, char *to)
 {
-  return fails() ? NULL : counted(__real_realpath(path, to));
+  return fails() ? NULL : count_piece(__real_realpath(path, to));
 }
 
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)

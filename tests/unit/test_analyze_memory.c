@@ -1,7 +1,18 @@
 /* Analysing with every allocation failing once. */
 #include "failing.h"
 
-#include "analyze/analyze.h"
+#include "analyze/check.h"
+
+static xp_status check(const xp_reading *reading, xp_arena *arena, xp_error *err)
+{
+  static const char text[] = "[{\"scope\": \"a\\u00e9\", \"count\": [0, 2]}, {\"cause\": \"host\"}]";
+  xp_check_options options = {.step = xp_str_c("denoise"), .scopes = xp_str_c("unet,a/b"), .has_expected = true};
+  xp_expected_gap *rows = NULL;
+  xp_check result;
+  xp_status status = xp_expected_gaps_read(xp_str_c(text), "gaps.json", arena, &rows, &options.expected_count, err);
+  options.expected = rows;
+  return status == XP_OK ? xp_check_reading(reading, &options, arena, &result, err) : status;
+}
 
 /* What a reading can be asked for, in an arena of its own. */
 static xp_status ask(xp_reading *reading, xp_arena *arena)
@@ -24,6 +35,9 @@ static xp_status ask(xp_reading *reading, xp_arena *arena)
     for (size_t i = 0; i < count && status == XP_OK; i++) {
       touch_bytes(rows[i].key);
     }
+  }
+  if (status == XP_OK) {
+    status = check(reading, arena, &err);
   }
   assert_true(status == XP_OK || err.text[0] != '\0');
   return status;

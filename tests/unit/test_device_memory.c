@@ -8,7 +8,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
-  return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
+  return fails() ? NULL : count_piece(__real_aligned_alloc(alignment, size));
 }
 
 /* What a host has made so far. */

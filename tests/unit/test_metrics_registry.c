@@ -226,6 +226,19 @@ static void what_is_no_number_is_ignored_and_sums_stay_numbers(void **state)
   assert_true(xp_metric_sum(metric) == DBL_MAX);
 }
 
+static void a_sample_from_before_the_last_one_counts_as_of_its_time(void **state)
+{
+  (void)state;
+  xp_metric_handle *metric = xp_metric_get("backwards", XP_METRIC_VALUE);
+  xp_metric_add_at(metric, 1, 4 * SECOND);
+  xp_metric_add_at(metric, 2, 3 * SECOND);
+  xp_metric_add_at(metric, 3, 6 * SECOND); /* 6 in 2 seconds, 3 samples */
+  assert_report(
+      "Metric: backwards\n  TotalSamples: 3\n  Accumulator: 6.00\n  ValueRate: 3.00 / second\n  Rate: 1.5 / second\n"
+      "  Percentiles: 1%=1.00; 5%=1.00; 10%=1.00; 20%=1.00; 50%=2.00; 80%=3.00; 90%=3.00; 95%=3.00; "
+      "99%=3.00\n");
+}
+
 static void a_clear_hides_what_was_and_handles_go_on(void **state)
 {
   (void)state;
@@ -425,6 +438,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(the_latest_1024_samples_are_kept_and_all_are_counted, clear_all),
       cmocka_unit_test_setup(names_are_one_word_and_never_alike, clear_all),
       cmocka_unit_test_setup(what_is_no_number_is_ignored_and_sums_stay_numbers, clear_all),
+      cmocka_unit_test_setup(a_sample_from_before_the_last_one_counts_as_of_its_time, clear_all),
       cmocka_unit_test_setup(a_clear_hides_what_was_and_handles_go_on, clear_all),
       cmocka_unit_test_setup(the_decimal_point_stays_whatever_the_locale, clear_all),
       cmocka_unit_test_setup(our_reader_finds_the_same_numbers, clear_all),

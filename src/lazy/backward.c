@@ -1,128 +1,15 @@
-/* Recording, and the backward pass.
+/* The backward pass.
  *
- * The pass collects the grad nodes that are reached and goes through them from the latest to the earliest: every user
- * of a value is later than what made it.  Nodes that it builds stand under the scope of the operation whose gradient
- * they belong to (lazy/scope.h).
+ * It collects the grad nodes that are reached and goes through them from the latest to the earliest: every user of a
+ * value is later than what made it.  Nodes that it builds stand under the scope of the operation whose gradient they
+ * belong to (lazy/scope.h).
  */
-#include "lazy/autograd.h"
-
 #include <stdlib.h>
 
+#include "lazy/autograd.h"
 #include "lazy/op_elements.h"
 #include "lazy/op_sums.h"
 #include "lazy/op_views.h"
-
-static uint64_t last_sequence;
-
-/* ---------------------------------------------------------------- recording */
-
-static xl_grad_node *grad_node_create(const xl_result *result, size_t count)
-{
-  xl_grad_node *node = calloc(1, sizeof *node + count * sizeof(xl_grad_input) + result->attr_bytes);
-  if (node != NULL) {
-    node->refs = 1;
-    node->op = result->op;
-    node->sequence = ++last_sequence;
-    node->scope = xl_rt.scope;
-    node->place = xl_rt.place;
-    node->type = result->type;
-    node->shape = result->shape;
-    node->input_count = count;
-    node->attr_bytes = result->attr_bytes;
-    node->inputs = (xl_grad_input *)(void *)(node + 1);
-    node->attrs = (int64_t *)(void *)(node->inputs + count);
-    if (result->attr_bytes > 0) {
-      memcpy(node->attrs, result->attrs, result->attr_bytes);
-    }
-  }
-  return node;
-}
-
-static void keep_input(xl_grad_input *input, xl_var *var, bool is_saved)
-{
-  input->type = var->type;
-  input->shape = var->shape;
-  if (var->history != NULL) {
-    input->source = var->history;
-    input->source->refs++;
-  } else if (var->wants_grad) {
-    input->leaf = xl_var_hold(var);
-  }
-  if (is_saved) {
-    input->saved = xl_var_hold(var);
-    input->generation = var->storage->generation;
-  }
-}
-
-bool xl_record(xl_var *output, const xl_result *result, xl_var *const *inputs, size_t count)
-{
-  const xl_op_fact *fact = &xl_op_facts[result->op];
-  bool is_wanted = false;
-  for (size_t i = 0; i < count; i++) {
-    is_wanted = is_wanted || xl_has_gradient(inputs[i]);
-  }
-  if (!is_wanted || xl_rt.thread->grad_is_off || fact->gradient == NULL || !xl_is_float(result->type)) {
-    return true;
-  }
-  xl_grad_node *node = grad_node_create(result, count);
-  if (node == NULL) {
-    xl_refuse(XP_ERR_MEMORY, "there is no memory for what the gradient needs");
-    return false;
-  }
-  for (size_t i = 0; i < count; i++) {
-    keep_input(&node->inputs[i], inputs[i], fact->saves >> (i < 3 ? i : 3) & 1);
-  }
-  if (fact->saves & XL_SAVE_OUTPUT) {
-    node->output = xl_var_alias(output);
-    node->output_generation = output->storage->generation;
-  }
-  output->history = node;
-  return node->output != NULL || !(fact->saves & XL_SAVE_OUTPUT) ||
-         xl_refuse(XP_ERR_MEMORY, "there is no memory for what the gradient needs") != NULL;
-}
-
-/* Frees what a node kept; its edges stay. */
-static void forget_saved(xl_grad_node *node)
-{
-  for (size_t i = 0; i < node->input_count; i++) {
-    xl_var *saved = node->inputs[i].saved;
-    node->inputs[i].saved = NULL;
-    xl_var_drop(saved);
-  }
-  xl_var *output = node->output;
-  node->output = NULL;
-  xl_var_drop(output);
-}
-
-/* Dropping a tensor may drop its history, so this is entered again from below: inner calls only put nodes on the list.
- */
-void xl_grad_node_drop(xl_grad_node *node)
-{
-  static xl_grad_node *waiting;
-  static bool is_draining;
-  if (node == NULL || --node->refs > 0) {
-    return;
-  }
-  node->next = waiting;
-  waiting = node;
-  if (is_draining) {
-    return;
-  }
-  is_draining = true;
-  while (waiting != NULL) {
-    xl_grad_node *next = waiting;
-    waiting = next->next;
-    forget_saved(next);
-    for (size_t i = 0; i < next->input_count; i++) {
-      xl_var_drop(next->inputs[i].leaf);
-      xl_grad_node_drop(next->inputs[i].source);
-    }
-    free(next);
-  }
-  is_draining = false;
-}
-
-/* ---------------------------------------------------------------- the backward pass */
 
 typedef struct {
   xl_grad_node **nodes;
@@ -249,9 +136,13 @@ static bool go_back(const pass *p, xl_grad_node *node)
   }
   xl_rt.scope = xl_rt.names_are_open ? xl_scope_join(p->here, node->scope) : NULL;
   xl_rt.place = node->place;
-  xl_var **results = check_saved(node) ? calloc(node->input_count + 1, sizeof *results) : NULL;
+  if (!check_saved(node)) {
+    return false;
+  }
+  xl_var **results = calloc(node->input_count + 1, sizeof *results);
   if (results == NULL) {
-    return xl_refuse(XP_ERR_MEMORY, "there is no memory for the backward pass") != NULL;
+    xl_refuse(XP_ERR_MEMORY, "there is no memory for the backward pass");
+    return false;
   }
   xl_gradient to = {.node = node, .grad = node->gradient, .out = node->output, .attrs = node->attrs, .result = results};
   for (size_t i = 0; i < node->input_count && i < 3; i++) {
@@ -267,7 +158,7 @@ static bool go_back(const pass *p, xl_grad_node *node)
   free(results);
   if (is_fine && !p->keeps_graph) {
     node->is_spent = true;
-    forget_saved(node);
+    xl_grad_node_forget(node);
   }
   return is_fine;
 }
@@ -320,7 +211,13 @@ void xl_backward_at(const xl_location *at, xl_tensor loss)
     xl_refuse(XP_ERR_USAGE, "the tensor %s is no single value; xl_backward_from takes the gradient of others",
               xl_shape_text(shape, var->type, &var->shape));
   } else if (var != NULL) {
-    backward(var, xl_filled(var->type, &var->shape, 1), false);
+    const xl_scope *here = xl_rt.scope;
+    if (xl_rt.names_are_open && var->history != NULL) {
+      xl_rt.scope = xl_scope_join(here, var->history->scope); /* the first gradient belongs to the loss */
+    }
+    xl_var *ones = xl_filled(var->type, &var->shape, 1);
+    xl_rt.scope = here;
+    backward(var, ones, false);
   }
   xl_end_with_nothing();
 }

@@ -1,0 +1,28 @@
+"""The lab of `xlaprof demo lab` beside torch_xla, and on PJRT plugins of others."""
+import json
+import tempfile
+
+from checks_pjrt import NEW, OLD
+from harness import HERE, output_of, same
+
+
+def lab_on(programs, *options):
+    """What `xlaprof demo lab` counts; in a capture of the run, too, and it says so by its exit status."""
+    with tempfile.TemporaryDirectory() as folder:
+        counts = json.loads(output_of(programs.xlaprof, "demo", "lab", "--json", "--capture", folder, *options))
+        read = programs.ours("counters", folder)
+        for name in ("compiles", "executes"):
+            same("%s that `xlaprof counters` finds in the capture" % name, read[name],
+                 sum(mode[name][-1] for mode in counts.values()))
+    return counts
+
+
+def check_lab_compiles_and_executes_as_often_as_torch_xla_does(programs):
+    theirs = json.loads(output_of(programs.python_of("torch"), HERE / "torch_lab_peer.py"))
+    same("counts of the lab", lab_on(programs), theirs)
+
+
+def check_lab_counts_the_same_on_cpu_plugins_of_two_ages(programs):
+    embedded = lab_on(programs)
+    for plugin in (OLD, NEW):
+        same("counts of the lab on %s" % plugin[0], lab_on(programs, "--plugin", programs.plugin(*plugin)), embedded)

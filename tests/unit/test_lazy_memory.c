@@ -1,0 +1,215 @@
+/* Every allocation behind lazy tensors fails once: nothing crashes, nothing is lost, the caller is told that memory ran
+ * out or gets the right values, and afterwards everything works again. */
+#include "failing_links.h"
+#include "lazy_testing.h"
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+  return fails() ? NULL : count_piece(__real_aligned_alloc(alignment, size));
+}
+
+static int runs, failures;
+static bool has_failed, part_failed; /* in this run, in this part of it: lack of memory was told */
+
+/* Takes what a call or a thread tells. */
+static bool fine(xp_status status, const xp_error *err)
+{
+  if (status != XP_OK) {
+    has_failed = part_failed = true;
+    if (status != XP_ERR_MEMORY && (status != XP_ERR_PEER || strstr(err->text, "RESOURCE_EXHAUSTED") == NULL)) {
+      const int first = first_to_fail;
+      first_to_fail = 0;
+      fail_msg("status %d at allocation %d: %s", (int)status, first, err->text);
+    }
+  }
+  return status == XP_OK;
+}
+
+static void take_error(void)
+{
+  xp_error err = {0};
+  fine(xl_error(&err), &err);
+}
+
+/* The value is right, unless this part has failed: an error is told once, and what comes behind it is void. */
+static void expect(xl_tensor tensor, double want)
+{
+  xp_error err = {0};
+  double value;
+  if (part_failed) {
+    return;
+  }
+  if (tensor.index == 0) {
+    take_error();
+    assert_true(part_failed);
+  } else if (fine(xl_item(tensor, &value, &err), &err)) {
+    assert_true(value == want);
+  }
+}
+
+static xl_tensor sum_of(xl_tensor x)
+{
+  return part_failed ? XL_NONE : xl_sum(x);
+}
+
+static void sync_here(void)
+{
+  xp_error err = {0};
+  fine(xl_sync(true, &err), &err);
+}
+
+static xl_tensor two_by_two(void)
+{
+  return xl_from_host(XL_F32, XL_SHAPE(2, 2), ((const float[]){1, 2, 3, 4}));
+}
+
+/* ---------------------------------------------------------------- what is tried */
+
+static void update_through_views(void)
+{
+  XL_POOL
+  {
+    xl_tensor x = two_by_two(), row = xl_select(xl_t(x), 0, 1); /* 2, 4 */
+    xl_add_scalar_(row, 10);
+    expect(sum_of(x), 30);
+    expect(sum_of(row), 26);
+  }
+}
+
+static void train(void)
+{
+  XL_POOL
+  {
+    xl_tensor x = two_by_two(), w = two_by_two(), loss = XL_NONE;
+    xl_requires_grad(w, true);
+    XP_TRACE("fwd") {
+      loss = xl_sum(xl_relu(xl_mm(x, w))); /* 7 10 15 22 */
+    }
+    xl_backward(loss); /* of w: 4 4 6 6 */
+    XL_NO_GRAD
+    {
+      xl_add_scaled_(w, xl_grad(w), -0.5);
+    }
+    sync_here();
+    expect(loss, 54);
+    expect(sum_of(w), 0);
+  }
+}
+
+static void write_down(void)
+{
+  xp_error err = {0};
+  XL_POOL
+  {
+    xl_tensor x = xl_mul_scalar(two_by_two(), 2.5);
+    xl_set_op_name_prefix(x, "Scale.", 1);
+    take_error();
+    char *graph = xl_graph_text(&x, x.index != 0, &err);
+    fine(graph != NULL ? XP_OK : err.status, &err);
+    char *program = xl_program_text(&x, x.index != 0, &err);
+    fine(program != NULL ? XP_OK : err.status, &err);
+    fine(xl_program_save(NULL, 0, "/dev/null", &err), &err);
+    __real_free(program); /* the C library made them, whose calls are not counted */
+    __real_free(graph);
+  }
+}
+
+static void run_eagerly(void)
+{
+  xp_error err = {0};
+  XL_POOL
+  {
+    xl_set_eager(true);
+    xl_tensor x = xl_add(two_by_two(), two_by_two());
+    if (fine(xl_compiled_begin("twice", &err), &err)) {
+      x = xl_add(x, x);
+      fine(xl_compiled_end(&err), &err);
+    }
+    take_error();
+    xl_set_eager(false);
+    expect(sum_of(x), 40);
+  }
+}
+
+static xp_status fetch(void *context, xl_host_array *arrays, xp_error *err)
+{
+  static const float values[2] = {3, 4};
+  int *left = context;
+  (void)err;
+  arrays[0] = (xl_host_array){XL_F32, XL_SHAPE(2), values};
+  return (*left)-- > 0 ? XP_OK : XP_ERR_EMPTY;
+}
+
+static void load(void)
+{
+  int left = 2;
+  const xl_loader_options options = {
+      .size = sizeof options, .array_count = 1, .fetch = fetch, .context = &left, .batches_ahead = 1};
+  xl_loader *loader = NULL;
+  xp_error err = {0};
+  if (!fine(xl_loader_open(&options, &loader, &err), &err)) {
+    return;
+  }
+  XL_POOL
+  {
+    xl_tensor batch;
+    xp_status status;
+    while ((status = xl_loader_next(loader, &batch, &err)) == XP_OK) {
+      expect(sum_of(batch), 7);
+    }
+    fine(status == XP_ERR_EMPTY ? XP_OK : status, &err);
+  }
+  xl_loader_close(loader);
+}
+
+static void *use_all(void *context)
+{
+  static void (*const parts[])(void) = {update_through_views, train, write_down, run_eagerly, load};
+  (void)context;
+  xl_set_ir_debug(true);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    part_failed = false;
+    parts[i]();
+    take_error();
+  }
+  return NULL;
+}
+
+/* In a thread of its own, since a thread keeps memory until it ends. */
+static void use_once(void)
+{
+  pthread_t thread;
+  xp_error err = {0};
+  has_failed = false;
+  assert_int_equal(__real_pthread_create(&thread, NULL, use_all, NULL), 0);
+  pthread_join(thread, NULL);
+  first_to_fail = 0;
+  runs++;
+  failures += has_failed;
+  part_failed = false;
+  xl_wait(&err); /* errors of work that nobody asked for stay until here */
+  xl_tensor x = two_by_two();
+  expect(xl_sum(xl_add(x, x)), 20);
+  must(xl_error(&err), &err);
+  assert_int_equal(end_lazy(NULL), 0);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+  (void)state;
+  use_once(); /* what is set up once a process is there then */
+  assert_int_equal(failures, 0);
+  fail_each(use_once);
+  assert_true(failures > runs / 2);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
