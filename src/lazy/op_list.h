@@ -140,7 +140,7 @@
 #define XL_OPS(X)                                                                                                      \
   XL_SOURCE_OPS(X)                                                                                                     \
   XL_RANDOM_OPS(X)                                                                                                     \
-  XL_ELEMENT_OPS(X) XL_CHOICE_OPS(X) XL_VIEW_OPS(X) XL_MOVE_OPS(X) XL_SUM_OPS(X) XL_PRODUCT_OPS(X) XL_WINDOW_OPS(X)    \
-      XL_LAYER_OPS(X)
+  XL_ELEMENT_OPS(X)                                                                                                    \
+  XL_CHOICE_OPS(X) XL_VIEW_OPS(X) XL_MOVE_OPS(X) XL_SUM_OPS(X) XL_PRODUCT_OPS(X) XL_WINDOW_OPS(X) XL_LAYER_OPS(X)
 
 #endif
