@@ -84,7 +84,7 @@ static program begin(void)
 static void end(program p, xp_hlo_value root, const char *name, double units, const char *unit)
 {
   const xp_hlo_module *module;
-  xp_dev_plan *plan;
+  xp_dev_plan *plan = NULL;
   xp_error err;
   uint32_t entry = xp_hlo_body_end(p.body, root);
   if (xp_hlo_builder_finish(p.builder, entry, &module, &err) != XP_OK ||
