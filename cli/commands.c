@@ -45,6 +45,13 @@ const command commands[CMD_COUNT] = {
          "Lists events with start, length and arguments, in order of plane, line and time. With --by-name one "
          "row for each name.",
          "xlaprof events capture.xplane.pb --match '^PjRt' --from 59ms --to 61ms", run_events},
+    [CMD_VIEW] =
+        {"view", "PATH", "shows the capture in a browser: the answer, the timeline, tables",
+         "Serves a page on 127.0.0.1 until Ctrl-C and prints its address, which holds a random token. The page "
+         "shows the answer first, then a timeline of devices, gaps and host threads with search, and the tables "
+         "of the other commands. Nothing is fetched from elsewhere and nothing is written. Over SSH: forward the "
+         "port with ssh -L 8080:127.0.0.1:8080 HOST.",
+         "xlaprof view logs/plugins/profile --open", run_view},
     [CMD_CAPTURE] = {"capture", "HOST:PORT[,HOST:PORT..] LOGDIR", "asks running programs for a capture",
                      "Asks the profiler servers of running programs (torch_xla, JAX, libxlaprof), waits while they "
                      "trace, and writes "
