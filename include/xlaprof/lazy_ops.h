@@ -86,8 +86,9 @@ XL_OP(add_scaled, xl_tensor x, xl_tensor y, double alpha); /* x + alpha y */
 XL_OP(sub, xl_tensor x, xl_tensor y);
 XL_OP(mul, xl_tensor x, xl_tensor y);
 XL_OP(div, xl_tensor x, xl_tensor y); /* with a fraction, also of integers */
+/* Rounded down, and the rest, which has the sign of y.  Whole numbers divided by 0 give some number, and no error. */
 XL_OP(floor_div, xl_tensor x, xl_tensor y);
-XL_OP(remainder, xl_tensor x, xl_tensor y); /* of the sign of y */
+XL_OP(remainder, xl_tensor x, xl_tensor y);
 XL_OP(pow, xl_tensor x, xl_tensor y);
 XL_OP(maximum, xl_tensor x, xl_tensor y);
 XL_OP(minimum, xl_tensor x, xl_tensor y);
@@ -96,7 +97,7 @@ XL_OP(sub_scalar, xl_tensor x, double y);
 XL_OP(mul_scalar, xl_tensor x, double y);
 XL_OP(div_scalar, xl_tensor x, double y);
 XL_OP(pow_scalar, xl_tensor x, double y);
-XL_OP(clamp, xl_tensor x, double min, double max);
+XL_OP(clamp, xl_tensor x, double min, double max); /* an infinite bound is none */
 
 /* Comparisons give bool. */
 XL_OP(eq, xl_tensor x, xl_tensor y);
@@ -109,7 +110,7 @@ XL_OP(eq_scalar, xl_tensor x, double y);
 XL_OP(lt_scalar, xl_tensor x, double y);
 XL_OP(gt_scalar, xl_tensor x, double y);
 
-/* Of bools, or bit by bit of integers. */
+/* Of all types, what is not 0 being true; they give bool. */
 XL_OP(logical_and, xl_tensor x, xl_tensor y);
 XL_OP(logical_or, xl_tensor x, xl_tensor y);
 XL_OP(logical_xor, xl_tensor x, xl_tensor y);
@@ -171,7 +172,8 @@ XL_OP(nonzero, xl_tensor x);
 
 /* ---------------------------------------------------------------- sums */
 
-/* Over all elements, and over some dimensions, which go or stay with extent 1.  Sums of integers and bools are i64. */
+/* Over all elements, and over some dimensions (count 0: all), which go or stay with extent 1.  Sums of integers and bools
+ * are i64; those of bf16 are formed in f32. */
 XL_OP(sum, xl_tensor x);
 XL_OP(mean, xl_tensor x);
 XL_OP(sum_dims, xl_tensor x, const int *dims, size_t count, bool keep);
@@ -179,9 +181,9 @@ XL_OP(mean_dims, xl_tensor x, const int *dims, size_t count, bool keep);
 XL_OP(var_dims, xl_tensor x, const int *dims, size_t count, bool keep, int64_t correction);
 XL_OP(amax, xl_tensor x, int dim, bool keep);
 XL_OP(amin, xl_tensor x, int dim, bool keep);
-XL_OP(argmax, xl_tensor x, int dim, bool keep); /* i64; the first of equals; a NaN is the largest */
+XL_OP(argmax, xl_tensor x, int dim, bool keep); /* i64; the first of equals; a NaN comes before all others */
 XL_OP(argmin, xl_tensor x, int dim, bool keep);
-XL_OP(any, xl_tensor x);
+XL_OP(any, xl_tensor x); /* bool: whether one, or each, is not 0 */
 XL_OP(all, xl_tensor x);
 XL_OP(cumsum, xl_tensor x, int dim);
 

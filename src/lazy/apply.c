@@ -102,8 +102,8 @@ static bool may_update(const xl_var *x, const xl_var *value)
     return false;
   }
   if (is_recorded && x->storage->refs > 1) {
-    xl_refuse(XP_ERR_USAGE, "a tensor that shares its memory with views is updated in place while gradients are "
-                            "recorded; clone it, or do it inside XL_NO_GRAD");
+    xl_refuse(XP_ERR_USAGE, "a tensor that shares its memory (with views, or with what a gradient keeps) is updated "
+                            "in place while gradients are recorded; clone it, or do it inside XL_NO_GRAD");
     return false;
   }
   return true;

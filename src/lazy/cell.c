@@ -29,7 +29,10 @@ void xl_cell_close(xl_cell *cell)
 
 void xl_cell_set(xl_cell *cell, xl_node *value)
 {
-  if (cell->value->data != NULL && cell->last == NULL) {
+  if (value->data != NULL) { /* it was computed already, in eager mode, so nothing is left to be donated to it */
+    xl_data_drop(cell->last);
+    cell->last = NULL;
+  } else if (cell->value->data != NULL && cell->last == NULL) {
     cell->last = xl_data_hold(cell->value->data);
   }
   xl_node *old = cell->value;

@@ -1,5 +1,6 @@
 /* Updates in place: the operation, and its result as the new value. */
 #include "lazy/autograd.h"
+#include "lazy/op_create.h"
 #include "lazy/op_elements.h"
 #include "lazy/op_views.h"
 
@@ -26,17 +27,19 @@ static xl_var *beside(xl_var *x, xl_var *copy, xl_var *operand)
   return operand == x ? copy : operand;
 }
 
-/* x takes a value, which is cast to its type. */
-static xl_tensor end_update(xl_var *x, xl_var *value)
+/* x takes a value, which is cast to its type; gives back the handle of x. */
+static xl_tensor end_update(xl_tensor tensor, xl_var *x, xl_var *value)
 {
-  return xl_end(x != NULL ? xl_update(x, xl_op_cast(value, x->type)) : NULL);
+  const bool is_done = x != NULL && xl_update(x, xl_op_cast(value, x->type)) != NULL;
+  xl_end_with_nothing();
+  return is_done ? tensor : XL_NONE;
 }
 
 static xl_tensor update_binary(xl_entry *entry, const xl_location *at, xl_op op, xl_tensor first, xl_tensor second)
 {
   xl_begin(entry, at);
   xl_var *x = xl_arg(first), *y = xl_arg(second), *copy = before(x);
-  return end_update(x, xl_op_binary(op, copy, beside(x, copy, y)));
+  return end_update(first, x, xl_op_binary(op, copy, beside(x, copy, y)));
 }
 
 #define UPDATE_BINARY(name, op)                                                                                        \
@@ -56,7 +59,7 @@ xl_tensor xl_add_scaled__at(const xl_location *at, xl_tensor first, xl_tensor se
   static xl_entry entry = {"add_scaled_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(first), *y = xl_arg(second), *copy = before(x);
-  return end_update(x, xl_op_add_scaled(copy, beside(x, copy, y), alpha));
+  return end_update(first, x, xl_op_add_scaled(copy, beside(x, copy, y), alpha));
 }
 
 xl_tensor xl_add_scalar__at(const xl_location *at, xl_tensor tensor, double y)
@@ -64,7 +67,7 @@ xl_tensor xl_add_scalar__at(const xl_location *at, xl_tensor tensor, double y)
   static xl_entry entry = {"add_scalar_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, xl_op_binary_number(XL_OP_ADD, before(x), y));
+  return end_update(tensor, x, xl_op_binary_number(XL_OP_ADD, before(x), y));
 }
 
 xl_tensor xl_mul_scalar__at(const xl_location *at, xl_tensor tensor, double y)
@@ -72,7 +75,7 @@ xl_tensor xl_mul_scalar__at(const xl_location *at, xl_tensor tensor, double y)
   static xl_entry entry = {"mul_scalar_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, xl_op_binary_number(XL_OP_MUL, before(x), y));
+  return end_update(tensor, x, xl_op_binary_number(XL_OP_MUL, before(x), y));
 }
 
 /* x + scale (a op b), all of it in the widest type. */
@@ -81,12 +84,13 @@ static xl_tensor add_scaled_pair(xl_entry *entry, const xl_location *at, xl_op o
 {
   xl_begin(entry, at);
   xl_var *x = xl_arg(tensors[0]), *a = xl_arg(tensors[1]), *b = xl_arg(tensors[2]), *copy = before(x);
-  if (x == NULL || a == NULL || b == NULL) {
-    return xl_end(NULL);
+  if (copy == NULL || a == NULL || b == NULL) {
+    return end_update(tensors[0], x, NULL);
   }
   const xl_type type = xl_promote(x->type, xl_promote(a->type, b->type));
-  xl_var *first = xl_op_cast(beside(x, copy, a), type), *second = xl_op_cast(beside(x, copy, b), type);
-  return end_update(x, xl_op_add_scaled(copy, xl_op_binary(op, first, second), scale));
+  a = xl_op_cast(beside(x, copy, a), type);
+  b = xl_op_cast(beside(x, copy, b), type);
+  return end_update(tensors[0], x, xl_op_add_scaled(copy, xl_op_binary(op, a, b), scale));
 }
 
 xl_tensor xl_addcmul__at(const xl_location *at, xl_tensor x, xl_tensor a, xl_tensor b, double scale)
@@ -106,7 +110,7 @@ xl_tensor xl_relu__at(const xl_location *at, xl_tensor tensor)
   static xl_entry entry = {"relu_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, xl_op_unary(XL_OP_RELU, before(x)));
+  return end_update(tensor, x, xl_op_unary(XL_OP_RELU, before(x)));
 }
 
 xl_tensor xl_clamp__at(const xl_location *at, xl_tensor tensor, double min, double max)
@@ -114,7 +118,7 @@ xl_tensor xl_clamp__at(const xl_location *at, xl_tensor tensor, double min, doub
   static xl_entry entry = {"clamp_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, xl_op_clamp(before(x), min, max));
+  return end_update(tensor, x, xl_op_clamp(before(x), min, max));
 }
 
 static xl_var *fill(xl_var *x, double value)
@@ -128,7 +132,7 @@ xl_tensor xl_fill__at(const xl_location *at, xl_tensor tensor, double value)
   static xl_entry entry = {"fill_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, fill(x, value));
+  return end_update(tensor, x, fill(x, value));
 }
 
 xl_tensor xl_zero__at(const xl_location *at, xl_tensor tensor)
@@ -136,7 +140,7 @@ xl_tensor xl_zero__at(const xl_location *at, xl_tensor tensor)
   static xl_entry entry = {"zero_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(x, fill(x, 0));
+  return end_update(tensor, x, fill(x, 0));
 }
 
 /* y repeated over the shape of x. */
@@ -146,7 +150,9 @@ static xl_var *fitted(xl_var *y, const xl_var *x)
   if (x == NULL || y == NULL || !xl_broadcast_shapes(x, y, &shape)) {
     return NULL;
   }
-  return xl_shape_equal(&shape, &y->shape) ? y : xl_op_expand(y, &shape); /* the update refuses what is not x's */
+  /* The update refuses what is not of x's shape.  A copy is recorded, so that its gradient finds y if that is a leaf.
+   */
+  return xl_shape_equal(&shape, &y->shape) ? xl_op_clone(y) : xl_op_expand(y, &shape);
 }
 
 xl_tensor xl_copy__at(const xl_location *at, xl_tensor tensor, xl_tensor from)
@@ -154,5 +160,5 @@ xl_tensor xl_copy__at(const xl_location *at, xl_tensor tensor, xl_tensor from)
   static xl_entry entry = {"copy_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor), *y = xl_arg(from);
-  return end_update(x, fitted(y, x));
+  return end_update(tensor, x, fitted(y, x));
 }

@@ -103,7 +103,7 @@ xl_var *xl_op_reshape(xl_var *x, const xl_shape *shape)
   if (known != elements || (open >= 0 && result.shape.dims[open] < 0)) {
     return no_fit(x, shape, "reshaped");
   }
-  return xl_apply_view(&result, x);
+  return xl_check_shape(&result.shape) ? xl_apply_view(&result, x) : NULL;
 }
 
 xl_var *xl_op_unsqueeze(xl_var *x, int dim)
@@ -140,7 +140,7 @@ xl_var *xl_op_expand(xl_var *x, const xl_shape *shape)
     }
     result.shape.dims[i] = want;
   }
-  return xl_apply_view(&result, x);
+  return xl_check_shape(&result.shape) ? xl_apply_view(&result, x) : NULL;
 }
 
 static int64_t into(int64_t value, int64_t extent)

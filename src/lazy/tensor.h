@@ -40,7 +40,6 @@ struct xl_view {
 
 struct xl_var {
   uint32_t refs;
-  uint32_t slot; /* of its handle; 0: none */
   xl_storage *storage;
   xl_view *view; /* NULL: it is the base */
   xl_cell cell;  /* of a view */

@@ -62,13 +62,14 @@ class Case:
                  bf16_ulps=1, grad=(), grad_values=None, grad_tolerance=2e-5):
         """shapes: a tuple of shapes for each call, one for each tensor; the views and gradients take the first.
         types: a type for all inputs, or a tuple with one for each.  call: what is called with the tensors, instead of
-        xl.<name>(tensors.., *args), <name> being the first word of name.  result: a type, or a function of the types
+        xl.<name>(tensors.., *args), <name> being the first word of name; args are given to the reference,
+        too.  result: a type, or a function of the types
         of the inputs (the wider one).  promote: the reference gets all inputs in their wider type; or the positions of
         those that do.  values: a function, or one for each input.  kinds: those of kinds.py.  is_elementwise: also with
         empty tensors, single values, and every special value beside every other.  specials: replace those.
         ulps: how far a result in f32 may be away from the reference; scale: the same, but of the largest result, for
         sums; bf16_ulps: a result in bf16.  grad: the inputs whose gradient is checked."""
-        self.name, self.reference, self.result = name, reference, result
+        self.name, self.reference, self.args, self.result = name, reference, args, result
         self.call = call or (lambda *tensors: getattr(xl, name.split()[0])(*tensors, *args))
         self.shapes, self.promote = [tuple(s) for s in shapes], promote
         self.types = [t if isinstance(t, tuple) else (t,) * len(self.shapes[0]) for t in types]
@@ -99,7 +100,7 @@ class Case:
             arrays[i] = xl.rounded(arrays[i], wider(together)) if len(set(together)) > 1 else arrays[i]
         arrays = [a.astype(np.float64) if a.dtype == np.float32 else a for a in arrays]
         with np.errstate(all="ignore"):
-            return as_list(self.reference(*arrays))
+            return as_list(self.reference(*arrays, *self.args))
 
 
 class Wrong:

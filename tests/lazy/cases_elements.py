@@ -138,7 +138,7 @@ BINARY = [
     binary("logical_and", lambda x, y: truth(x) & truth(y), types=PAIRS + ("bool",), result="bool"),
     binary("logical_or", lambda x, y: truth(x) | truth(y), types=PAIRS + ("bool",), result="bool"),
     binary("logical_xor", lambda x, y: truth(x) ^ truth(y), types=PAIRS + ("bool",), result="bool"),
-    Case("add_scaled", lambda x, y: x + 0.5 * y, BOTH, ("f32", "bf16", ("i32", "f32")), args=(0.5,), ulps=1, scale=1, grad=[0, 1]),
+    Case("add_scaled", lambda x, y, scale: x + scale * y, BOTH, ("f32", "bf16", ("i32", "f32")), args=(0.5,), ulps=1, scale=1, grad=[0, 1]),
     Case("add_scaled by a whole number", lambda x, y: x - 3 * y, BOTH, SIGNED, ulps=1, scale=1,
          call=lambda x, y: xl.add_scaled(x, y, -3)),
 ]
@@ -149,7 +149,7 @@ COMPARISONS = [binary(name, function, types=PAIRS + ("bool",), result="bool") fo
 # ---------------------------------------------------------------- with a number
 
 def with_number(name, number, reference, types, result=None, **more):
-    return Case("%s_scalar %g" % (name, number), lambda x: reference(x, number), types=types, args=(number,), result=result,
+    return Case("%s_scalar %g" % (name, number), reference, types=types, args=(number,), result=result,
                 is_elementwise=True, **more)
 
 
@@ -169,7 +169,7 @@ NUMBERED = [
     with_number("mul", 3, lambda x, y: in_numbers(x) * (y if x.dtype == bool else x.dtype.type(y)), ALL, or_i64, grad=[0]),
     with_number("mul", -1.5, lambda x, y: x * y, ALL, floating, ulps=1, grad=[0]),
     with_number("div", 4, lambda x, y: x / y, ALL, floating, ulps=1, grad=[0]),
-    with_number("div", 0, lambda x, y: x / np.float64(y), ALL, floating),
+    with_number("div", 0, lambda x, y: x / np.float64(y), NUMBERS, floating),
     with_number("pow", 2, lambda x, y: in_numbers(x) * in_numbers(x), ALL, or_i64, grad=[0]),
     with_number("pow", 3, lambda x, y: in_numbers(x) ** x.dtype.type(3) if x.dtype != bool else in_numbers(x), ALL, or_i64, ulps=8,
                 grad=[0]),
@@ -213,18 +213,18 @@ def in_place(name, reference, *more_shapes, types=SIGNED, args=(), ulps=0, **mor
 
 IN_PLACE = [
     in_place("add_", np.add, (4,), types=NUMBERS + (("i32", "u8"), ("f32", "i64"), ("bf16", "f32"))),
-    in_place("add_scaled_", lambda x, y: x + 0.25 * y, (3, 1), types=("f32",), args=(0.25,), ulps=1, scale=1),
-    in_place("add_scalar_", lambda x: x + 2, types=NUMBERS, args=(2,)),
+    in_place("add_scaled_", lambda x, y, scale: x + scale * y, (3, 1), types=("f32",), args=(0.25,), ulps=1, scale=1),
+    in_place("add_scalar_", lambda x, number: x + x.dtype.type(number), types=NUMBERS, args=(2,)),
     in_place("sub_", np.subtract, (3, 4), types=NUMBERS),
     in_place("mul_", np.multiply, (4,), types=NUMBERS),
-    in_place("mul_scalar_", lambda x: x * 3, types=NUMBERS, args=(3,)),
+    in_place("mul_scalar_", lambda x, number: x * x.dtype.type(number), types=NUMBERS, args=(3,)),
     in_place("div_", np.divide, (4,), types=("f32", "bf16"), values=(any_values, nonzero), ulps=1),
-    in_place("addcmul_", lambda x, a, b: x - 2 * a * b, (4,), (3, 1), types=("f32", "i32"), args=(-2,), ulps=2, scale=2),
-    in_place("addcdiv_", lambda x, a, b: x + 0.5 * a / b, (4,), (3, 1), types=("f32",), args=(0.5,), ulps=2, scale=2,
+    in_place("addcmul_", lambda x, a, b, scale: x + scale * a * b, (4,), (3, 1), types=("f32", "i32"), args=(-2,), ulps=2, scale=2),
+    in_place("addcdiv_", lambda x, a, b, scale: x + scale * a / b, (4,), (3, 1), types=("f32",), args=(0.5,), ulps=2, scale=2,
              values=(any_values, any_values, nonzero)),
-    in_place("clamp_", lambda x: np.clip(x, 1, 3), types=NUMBERS, args=(1, 3)),
+    in_place("clamp_", np.clip, types=NUMBERS, args=(1, 3)),
     in_place("relu_", lambda x: np.maximum(x, 0), types=NUMBERS),
-    in_place("fill_", lambda x: np.full_like(x, 7), types=NUMBERS, args=(7,)),
+    in_place("fill_", np.full_like, types=NUMBERS, args=(7,)),
     in_place("zero_", np.zeros_like, types=ALL),
     in_place("copy_", lambda x, y: np.broadcast_to(y, x.shape), (4,), types=ALL + (("i32", "u8"), ("f32", "bool"))),
 ]

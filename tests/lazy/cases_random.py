@@ -226,6 +226,29 @@ def check_rand_is_threefry_of_the_seed():
         same(xl.rand("bf16", (8,)), np.float32([(w >> 24) / 2**8 for w in words]))
 
 
+def words_of(seed, count):
+    """Two rows of words."""
+    return np.array([threefry(seed, i) for i in range(count)], np.uint64).T
+
+
+def check_randn_is_box_and_muller_of_the_words():
+    xl.manual_seed(11)
+    u, v = (words_of(11, 4) >> np.uint64(8)) / 2.0**24
+    radius = np.sqrt(-2 * np.log(1 - u))
+    want = np.concatenate([radius * np.cos(2 * np.pi * v), radius * np.sin(2 * np.pi * v)])[:7]
+    close(xl.randn("f32", (7,)), want, 2e-6)
+
+
+def check_randint_and_dropout_are_made_of_the_words():
+    xl.manual_seed(12)
+    low, high = words_of(12, 6)
+    want = (low + (high << np.uint64(32))) % np.uint64(1000)
+    same(xl.randint("i64", (6,), -500, 500), want.astype(np.int64) - 500)
+    xl.manual_seed(13)
+    u = (words_of(13, 6).T.reshape(-1) >> np.uint64(8)) / 2.0**24
+    same(xl.dropout(xl.ones("f32", (12,)), 0.75), np.where(u < 0.25, 4, 0))
+
+
 CASES = [
     Wrong("rand of whole numbers", lambda: xl.rand("i32", (2,)), "xl_rand", "s32"),
     Wrong("randn of bools", lambda: xl.randn("bool", (2,)), "xl_randn", "pred"),

@@ -26,7 +26,7 @@ def reference_of(case, inputs, types, weights):
 
     def weighted():
         with np.errstate(all="ignore"):
-            out = case.reference(*[i.view(b) for i, b in zip(inputs, bases)])
+            out = case.reference(*[i.view(b) for i, b in zip(inputs, bases)], *case.args)
         return float(np.sum(np.asarray(out) * weights))
 
     return {k: differences(weighted, bases[k]) for k in case.grad}

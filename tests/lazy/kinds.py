@@ -72,8 +72,8 @@ MAKERS = {"dense": dense, "transposed": transposed, "sliced": sliced, "expanded"
 
 
 def all_specials(types, specials):
-    """Every special value of each input beside every one of the others."""
-    lists = [np.asarray(specials or (SPECIAL_FLOATS if t in FLOATS else SPECIAL_INTEGERS[t])) for t in types]
+    """Every special value of each input beside every one of the others; specials: in place of the usual ones of floats."""
+    lists = [np.asarray((specials or SPECIAL_FLOATS) if t in FLOATS else SPECIAL_INTEGERS[t]) for t in types]
     return [Input(g.reshape(-1), t) for g, t in zip(np.meshgrid(*lists, indexing="ij"), types)]
 
 

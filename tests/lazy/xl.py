@@ -272,10 +272,6 @@ def load(path):
         functions[name] = function_of(name, [Parameter(p, structures) for p in parameters.split(",")])
 
 
-def has(name):
-    return name in functions and hasattr(library, "xl_%s_at" % name)
-
-
 def __getattr__(name):
     try:
         return functions[name]

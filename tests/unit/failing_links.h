@@ -136,7 +136,7 @@ xp_str __wrap_xp_arena_copy(xp_arena *arena, xp_str s)
 
 /* Runs `task` with its n-th allocation failing, for n = 1, 2, .. until it no longer has so many: alone, and with all
  * that follow it. */
-static void fail_each(void (*task)(void))
+static inline void fail_each(void (*task)(void))
 {
   for (int alone = 0; alone < 2; alone++) {
     int runs_without_failure = 0;
