@@ -7,6 +7,7 @@
 
 #include "device/plugin.h"
 #include "lazy/barrier.h"
+#include "lazy/loader.h"
 #include "lazy/pieces.h"
 #include "xlaprof/session.h"
 
@@ -253,7 +254,7 @@ void xl_device_use(xl_device *device)
 
 const char *xl_device_name(const xl_device *device)
 {
-  return device->name;
+  return device != NULL ? device->name : "";
 }
 
 static void forget_numbers(xl_device *device)
@@ -268,6 +269,7 @@ static void forget_numbers(xl_device *device)
 
 void xl_shutdown(void)
 {
+  xl_loaders_end();
   xl_wait(NULL);
   xl_lock();
   xl_handles_end();
