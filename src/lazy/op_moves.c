@@ -36,6 +36,17 @@ static bool is_nothing(const xl_var *x)
   return x->shape.rank == 1 && x->shape.dims[0] == 0;
 }
 
+/* The rank of the first that is not nothing, or 1. */
+static size_t rank_of_something(xl_var *const *parts, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    if (!is_nothing(parts[i])) {
+      return parts[i]->shape.rank;
+    }
+  }
+  return 1;
+}
+
 /* Equal extents but for one dimension, which are summed up. */
 static bool add_extents(xl_var *const *parts, size_t count, int dim, int64_t *sum)
 {
@@ -108,12 +119,13 @@ xl_var *xl_op_cat(xl_var *const *parts, size_t count, int dim)
     return xl_refuse(XP_ERR_MEMORY, "there is no memory for %zu tensors", count);
   }
   size_t found = 0;
+  const size_t rank = rank_of_something(parts, count);
   for (size_t i = 0; i < count; i++) {
-    if (!is_nothing(parts[i])) {
+    if (parts[i]->shape.rank == rank || !is_nothing(parts[i])) {
       kept[found++] = parts[i];
     }
   }
-  xl_var *result = found > 0 ? cat_kept(kept, found, dim, type) : cat_kept(parts, 1, dim, type);
+  xl_var *result = cat_kept(kept, found, dim, type);
   free(kept);
   return result;
 }

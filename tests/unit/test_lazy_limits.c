@@ -126,6 +126,18 @@ static void more_tensors_are_joined_than_a_node_has_operands(void **state)
   assert_true(value_of(xl_select(xl_flatten(stack, 0, 1), 0, FAR - 1)) == 2);
 }
 
+static void a_leaf_without_elements_has_a_gradient_without_elements(void **state)
+{
+  (void)state;
+  const xl_tensor x = vector(2, (const float[]){1, 2}), none = xl_zeros(XL_F32, XL_SHAPE(0));
+  xl_shape shape;
+  xl_requires_grad(none, true);
+  xl_backward(xl_sum(xl_cat((const xl_tensor[]){x, none}, 2, 0)));
+  must(xl_describe(xl_grad(none), NULL, &shape, NULL), NULL);
+  assert_int_equal(shape.rank, 1);
+  assert_int_equal(shape.dims[0], 0);
+}
+
 static void a_gradient_goes_back_through_very_many_operations(void **state)
 {
   (void)state;
@@ -238,6 +250,7 @@ int main(void)
       cmocka_unit_test_teardown(a_place_without_a_file_is_no_place, end_lazy),
       cmocka_unit_test_teardown(zero_keeps_its_sign, end_lazy),
       cmocka_unit_test_teardown(more_tensors_are_joined_than_a_node_has_operands, end_lazy),
+      cmocka_unit_test_teardown(a_leaf_without_elements_has_a_gradient_without_elements, end_lazy),
       cmocka_unit_test_teardown(a_gradient_goes_back_through_very_many_operations, end_lazy),
       cmocka_unit_test_teardown(pools_may_be_as_deep_as_one_likes, end_lazy),
       cmocka_unit_test_teardown(pools_end_with_their_thread, end_lazy),
