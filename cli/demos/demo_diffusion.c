@@ -45,14 +45,11 @@ static const kind kinds[] = {
      "[\n"
      "  {\"scope\": \"tokenize\", \"cause\": \"host\", \"trigger\": \"none\", \"count\": 1},\n" PAUSES "]\n",
      "[\n" PAUSES "]\n",
-     "One image. The scheduler works on the device, and the host runs two steps ahead, so the device has always work. "
-     "Half "
-     "way the prompt changes, and the host tokenises the new one: that takes longer than two steps, which leaves one "
-     "gap "
-     "in the middle.",
+     "One image. The scheduler works on the device, and the host runs two steps ahead, so the device always has work. "
+     "Half way the prompt changes, and the host tokenises the new one: that takes longer than two steps, which leaves "
+     "one gap in the middle.",
      "One image. Half way the prompt changes, but the new one was tokenised on another thread while the device worked: "
-     "no "
-     "gap is left."},
+     "no gap is left."},
     {"sdxl",
      {.reads = true, .marks = true, .images = 2},
      {.marks = true, .images = 2},
@@ -115,8 +112,14 @@ static xp_status make_logdir(demo *d, xp_error *err)
     return XP_OK;
   }
   const char *folder = getenv("TMPDIR");
-  snprintf(d->logdir, sizeof d->logdir, "%s/xlaprof-%s-XXXXXX", folder != NULL ? folder : "/tmp", d->kind->name);
-  return mkdtemp(d->logdir) != NULL ? XP_OK : xp_fail(err, XP_ERR_IO, "%s: the folder can't be made: %m.", d->logdir);
+  folder = folder != NULL && *folder != '\0' ? folder : "/tmp";
+  snprintf(d->logdir, sizeof d->logdir, "%s/xlaprof-%s-XXXXXX", folder, d->kind->name);
+  return mkdtemp(d->logdir) != NULL
+             ? XP_OK
+             : xp_fail(err, XP_ERR_IO,
+                       "No folder for the capture can be made in %s: %m. Name one with --capture LOGDIR, or set the "
+                       "variable TMPDIR.",
+                       folder);
 }
 
 /* Runs to compile, runs to be timed, and runs to be captured. */
@@ -246,10 +249,12 @@ static void write_end(void *context, const xp_printer *printer)
 {
   const demo *d = context;
   fputc('\n', printer->out);
-  xp_print_line(printer, "", "The capture is kept in %s; look at it with xlaprof view %s", d->logdir, d->logdir);
+  xp_print_line(printer, "",
+                "The capture is kept. %s:", d->o->is_plain ? "To look at it" : "To look at it, and to check it again");
+  fprintf(printer->out, "  xlaprof view %s\n", d->logdir); /* not wrapped, so that they can be copied */
   if (!d->o->is_plain) {
-    xp_print_line(printer, "", "The check again: xlaprof check %s --step denoise --expect %s/expected.json --floor %g",
-                  d->logdir, d->logdir, FLOOR_PERCENT);
+    fprintf(printer->out, "  xlaprof check %s --step denoise --expect %s/expected.json --floor %g\n", d->logdir,
+            d->logdir, FLOOR_PERCENT);
   }
 }
 
