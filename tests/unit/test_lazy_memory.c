@@ -12,7 +12,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 }
 
 static int runs, failures;
-static bool has_failed;   /* in this run: lack of memory was told */
+static bool has_failed;    /* in this run: lack of memory was told */
 static char problem[1000]; /* of this run: found in another thread, and told in that of the test */
 
 static void wrong(const char *what, const char *more)
