@@ -168,6 +168,7 @@ void xl_resume(const xl_entry *entry, const xl_location *place)
   xl_lock();
   xl_rt.entry = entry;
   xl_rt.place = place;
+  xl_rt.call_device = NULL;
   xl_rt.start_ns = start_ns;
   xl_rt.scope = xl_rt.names_are_open ? xl_scope_here(&xl_rt.thread->scope) : NULL;
 }
@@ -232,5 +233,15 @@ xl_var *xl_arg(xl_tensor tensor)
                      "after the fork, on a device opened there",
                      tensor.index, tensor.generation);
   }
+  if (xl_rt.call_device == NULL) {
+    xl_rt.call_device = xl_var_device(var);
+  }
   return var;
+}
+
+xl_device *xl_call_device(void)
+{
+  xp_error err = {0};
+  xl_device *device = xl_rt.call_device != NULL ? xl_rt.call_device : xl_device_current(&err);
+  return device != NULL ? device : xl_refuse_with(&err);
 }
