@@ -9,7 +9,7 @@ ctest     = ctest --output-on-failure --parallel $(shell nproc)
 sources   = $(shell find src include cli examples bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench bench-annotate bench-device bench-server bench-reply bench-session fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan interop bench bench-annotate bench-device bench-server bench-reply bench-session bench-lazy bench-page bench-view browser fuzz dist install format check-format clean
 
 all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
@@ -48,6 +48,16 @@ interop: ## Compare with peers from PyPI and npm, kept in ~/.cache/xlaprof or $X
 	@cmake --build build --target interop_programs
 	tests/interop/run
 
+browser: ## Try the page of the viewer in Chromium; screenshots go to build/pages
+	@scripts/install-deps build browser
+	@$(MAKE) --no-print-directory all
+	tests/web/run --out build/pages
+
+bench-page: ## Measure the page of the viewer in Chromium, on captures of 3 and 10 million events
+	@scripts/install-deps build browser peers
+	@$(MAKE) --no-print-directory all
+	bench/page
+
 bench: ## Measure against xprof-rs and the decode floor on a capture of 10 million events
 	@scripts/install-deps build peers
 	@$(MAKE) --no-print-directory all
@@ -60,6 +70,11 @@ bench-server: all ## Measure what clients of the profiler server cost the progra
 bench-reply: all ## Measure a capture of 1 GiB over the wire
 	@cmake --build build --target load
 	bench/reply
+
+bench-view: ## Measure the viewer on captures of 3 and 10 million events, beside xprof-rs's server
+	@scripts/install-deps build peers
+	@$(MAKE) --no-print-directory all
+	bench/view
 
 bench-annotate: ## Measure what an annotation costs, beside the clock's own cost and beside other recorders
 	@scripts/install-deps build bench
@@ -77,6 +92,12 @@ bench-device: ## Measure the operations of the embedded device
 	@$(call configure,build -DXP_TESTS=OFF)
 	@cmake --build build --target device
 	build/device
+
+bench-lazy: ## Measure lazy tensors beside torch_xla, and their device beside XLA's CPU client and numpy
+	@scripts/install-deps build peers
+	@$(call configure,build -DXP_TESTS=OFF)
+	@cmake --build build --target lazy
+	bench/lazy
 
 fuzz: ## Fuzz every target with libFuzzer for FUZZ_SECONDS each (default 60)
 	@scripts/install-deps build test fuzz

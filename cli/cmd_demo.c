@@ -8,6 +8,8 @@ static const struct {
   int (*run)(const options *o);
 } demos[] = {
     {"lab", demo_lab},
+    {"sd21", demo_sd21},
+    {"sdxl", demo_sdxl},
 };
 
 enum { DEMO_COUNT = sizeof demos / sizeof demos[0] };

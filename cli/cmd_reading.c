@@ -1,5 +1,6 @@
 /* Commands that print a part of the analysis: load, analyse, write. */
 #include "commands.h"
+#include "html_file.h"
 #include "metrics_file.h"
 #include "terminal.h"
 
@@ -61,7 +62,8 @@ static int analyse_and_write(const options *o, const xp_capture *capture, const 
   char filter[256];
   xp_output output = terminal_output(o);
   output.filter = describe_filter(o, filter, sizeof filter);
-  xp_status status = xp_section_write(sections[o->command], &output, reading, &err);
+  xp_status status = o->html != NULL ? html_file_write(o->html, &output, reading, &err)
+                                     : xp_section_write(sections[o->command], &output, reading, &err);
   xp_reading_free(reading);
   return status == XP_OK ? 0 : say(&err);
 }

@@ -45,6 +45,13 @@ const command commands[CMD_COUNT] = {
          "Lists events with start, length and arguments, in order of plane, line and time. With --by-name one "
          "row for each name.",
          "xlaprof events capture.xplane.pb --match '^PjRt' --from 59ms --to 61ms", run_events},
+    [CMD_VIEW] =
+        {"view", "PATH", "shows the capture in a browser: the answer, the timeline, tables",
+         "Serves a page on 127.0.0.1 until Ctrl-C and prints its address, which holds a random token. The page "
+         "shows the answer first, then a timeline of devices, gaps and host threads with search, and the tables "
+         "of the other commands. Nothing is fetched from elsewhere and nothing is written. Over SSH: forward the "
+         "port with ssh -L 8080:127.0.0.1:8080 HOST.",
+         "xlaprof view logs/plugins/profile --open", run_view},
     [CMD_CAPTURE] = {"capture", "HOST:PORT[,HOST:PORT..] LOGDIR", "asks running programs for a capture",
                      "Asks the profiler servers of running programs (torch_xla, JAX, libxlaprof), waits while they "
                      "trace, and writes "
@@ -70,11 +77,15 @@ const command commands[CMD_COUNT] = {
          "cause, trigger, count (a number, or [least, most]), min_ps and max_ps. Exit status 1 if something is "
          "missing, or a gap that reaches the floor matches no row.",
          "xlaprof check logs --step train_step --scopes fwd,bwd --expect gaps.json", run_check},
-    [CMD_DEMO] = {"demo", "lab", "runs a small program on lazy tensors, and explains what it shows",
-                  "lab: trains two linear layers, lazily and operation by operation (eagerly), and counts the programs "
-                  "that are compiled and executed. It runs on the embedded device, or on that of a PJRT plugin. Exit "
-                  "status 1 if what it counts is not what it was written to show.",
-                  "xlaprof demo lab --capture logs", run_demo},
+    [CMD_DEMO] =
+        {"demo", "lab|sd21|sdxl", "runs a small program on lazy tensors, and explains what it shows",
+         "lab: trains two linear layers, lazily and operation by operation (eagerly), and counts the programs that are "
+         "compiled and executed. sd21: a diffusion pipeline with one gap in the middle, where the host tokenises a "
+         "prompt. sdxl: one with a large gap, where the host marks the image, and two small ones a step, where the "
+         "scheduler reads values. Both capture themselves through a profiler server, and print the reading, and what "
+         "was predicted beside what was found. They run on the embedded device, or on that of a PJRT plugin. Exit "
+         "status 1 if what is found is not what it was written to show.",
+         "xlaprof demo sdxl --fixed", run_demo},
 };
 
 const char *command_name(command_id id)

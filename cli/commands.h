@@ -24,6 +24,7 @@ const char *command_nearest(const char *word);
 int run_reading(const options *o); /* report, info, steps, gaps, ops, names */
 int run_counters(const options *o);
 int run_events(const options *o);
+int run_view(const options *o);
 int run_capture(const options *o);
 int run_aot(const options *o);
 int run_check(const options *o);

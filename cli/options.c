@@ -12,8 +12,9 @@ typedef enum { KIND_SWITCH, KIND_TEXT, KIND_TIME, KIND_NUMBER, KIND_PERCENT, KIN
 
 #define ONLY(id) (1u << CMD_##id)
 enum {
-  ALL = (1u << CMD_COUNT) - 1,
-  READING = ALL & ~(ONLY(CAPTURE) | ONLY(AOT) | ONLY(DEMO)),
+  PRINTING = ((1u << CMD_COUNT) - 1) & ~ONLY(VIEW),
+  READING = PRINTING & ~(ONLY(CAPTURE) | ONLY(AOT) | ONLY(DEMO)),
+  LOADING = READING | ONLY(VIEW),
   TABLES = (READING & ~(ONLY(REPORT) | ONLY(CHECK))) | ONLY(AOT),
   SENTENCES = READING | ONLY(AOT) | ONLY(DEMO),
   EXPLAINING = ONLY(REPORT) | ONLY(GAPS),
@@ -34,8 +35,12 @@ typedef struct {
 #define FIELD(name) offsetof(options, name)
 
 static const option table[] = {
-    {{"--json", NULL, ALL, "the result as JSON"}, KIND_SWITCH, FIELD(json), NO_FIELD},
+    {{"--json", NULL, PRINTING, "the result as JSON"}, KIND_SWITCH, FIELD(json), NO_FIELD},
     {{"--csv", NULL, TABLES, "the main table as CSV, times in ps"}, KIND_SWITCH, FIELD(csv), NO_FIELD},
+    {{"--html", "FILE", ONLY(REPORT), "the result as a page with pictures, into a new FILE"},
+     KIND_TEXT,
+     FIELD(html),
+     NO_FIELD},
     {{"--duration-ms", "N", ONLY(CAPTURE), "how long to trace (1000)"},
      KIND_NUMBER,
      FIELD(duration_ms),
@@ -89,6 +94,12 @@ static const option table[] = {
      KIND_TEXT,
      FIELD(capture_dir),
      NO_FIELD},
+    {{"--fixed", NULL, ONLY(DEMO), "sd21, sdxl: with what leaves the gaps moved away"},
+     KIND_SWITCH,
+     FIELD(is_fixed),
+     NO_FIELD},
+    {{"--plain", NULL, ONLY(DEMO), "sd21, sdxl: without annotations"}, KIND_SWITCH, FIELD(is_plain), NO_FIELD},
+    {{"--image", "FILE", ONLY(DEMO), "sd21, sdxl: write the picture as PNG"}, KIND_TEXT, FIELD(image), NO_FIELD},
     {{"--topology", "NAME", ONLY(AOT), "machine to compile for (v5e:2x2x1)"}, KIND_TEXT, FIELD(topology), NO_FIELD},
     {{"--require-names", NULL, ONLY(AOT), "exit status 1 if no instruction carries a scope"},
      KIND_SWITCH,
@@ -104,6 +115,15 @@ static const option table[] = {
      KIND_PERCENT,
      FIELD(floor_percent),
      FIELD(has_floor)},
+    {{"--port", "N", ONLY(VIEW), "serve on this port of 127.0.0.1 (8080, or the next free one)"},
+     KIND_NUMBER,
+     FIELD(port),
+     FIELD(has_port)},
+    {{"--open", NULL, ONLY(VIEW), "open the page with xdg-open"}, KIND_SWITCH, FIELD(open), NO_FIELD},
+    {{"--assets", "DIR", ONLY(VIEW), "serve the page from this folder, to change it"},
+     KIND_TEXT,
+     FIELD(assets),
+     NO_FIELD},
     {{"--by", "WHAT", ONLY(OPS), "group by op, scope, category, module or source"}, KIND_BY, FIELD(by), NO_FIELD},
     {{"--match", "REGEX", ONLY(EVENTS), "only events whose name holds this expression"},
      KIND_TEXT,
@@ -129,8 +149,8 @@ static const option table[] = {
     {{"--to", "TIME", TIMED, "and before TIME, both from the session start"}, KIND_TIME, FIELD(to_ps), FIELD(has_to)},
     {{"--step", "NAME[:NUM]", STEPPING, "only what belongs to this step"}, KIND_TEXT, FIELD(step), NO_FIELD},
     {{"--device", "NAME", BY_DEVICE | ONLY(CHECK), "only this device"}, KIND_TEXT, FIELD(device), NO_FIELD},
-    {{"--host", "NAME", READING, "only this host of the run"}, KIND_TEXT, FIELD(host), NO_FIELD},
-    {{"--run", "NAME", READING, "this run instead of the newest"}, KIND_TEXT, FIELD(run), NO_FIELD},
+    {{"--host", "NAME", LOADING, "only this host of the run"}, KIND_TEXT, FIELD(host), NO_FIELD},
+    {{"--run", "NAME", LOADING, "this run instead of the newest"}, KIND_TEXT, FIELD(run), NO_FIELD},
     {{"--min-gap", "TIME", EXPLAINING, "gaps below it are added up, not listed (1us)"},
      KIND_TIME,
      FIELD(min_gap_ps),
@@ -139,7 +159,7 @@ static const option table[] = {
      KIND_TEXT,
      FIELD(input),
      NO_FIELD},
-    {{"--metrics", "FILE", ONLY(COUNTERS) | ONLY(REPORT), "torch_xla metrics report of the same run"},
+    {{"--metrics", "FILE", ONLY(COUNTERS) | ONLY(REPORT) | ONLY(VIEW), "torch_xla metrics report of the same run"},
      KIND_TEXT,
      FIELD(metrics),
      NO_FIELD},
@@ -159,7 +179,7 @@ static const option table[] = {
      KIND_SWITCH,
      FIELD(no_color),
      NO_FIELD},
-    {{"--threads", "N", READING, "threads to read with (one for each core)"}, KIND_NUMBER, FIELD(threads), NO_FIELD},
+    {{"--threads", "N", LOADING, "threads to read with (one for each core)"}, KIND_NUMBER, FIELD(threads), NO_FIELD},
 };
 
 enum { OPTION_COUNT = sizeof table / sizeof table[0] };
@@ -428,7 +448,7 @@ static bool check(const options *o, xp_error *err)
     return fail(err, "Something is missing for", "check", "Write xlaprof check PATH --step NAME");
   }
   if (o->command == CMD_DEMO && o->path == NULL) {
-    return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab");
+    return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab, demo sd21 or demo sdxl");
   }
   if (o->path == NULL) {
     return fail(err, "No capture is given to", command_name(o->command),
@@ -437,11 +457,17 @@ static bool check(const options *o, xp_error *err)
   if (o->json && o->csv) {
     return fail(err, "Only one of two is possible:", "--json --csv", "Leave one of them out");
   }
+  if (o->json && o->html != NULL) {
+    return fail(err, "Only one of two is possible:", "--json --html", "Leave one of them out");
+  }
   if (o->has_from && o->has_to && o->from_ps >= o->to_ps) {
     return fail(err, "The time is empty:", "--from --to", "Give a --from that is before --to");
   }
   if (o->width != 0 && (o->width < 40 || o->width > 10000)) {
     return fail(err, "This does not work:", "--width", "Give a width from 40 to 10000");
+  }
+  if (o->has_port && (o->port == 0 || o->port > UINT16_MAX)) {
+    return fail(err, "This does not work:", "--port", "Give a port from 1 to 65535");
   }
   if (o->threads > 1024) {
     return fail(err, "This does not work:", "--threads", "Give at most 1024 threads");
@@ -468,7 +494,8 @@ bool options_parse(options *o, int count, char **words, xp_error *err)
       }
       o->logdir = word;
     } else if (o->command == CMD_DEMO) {
-      return fail(err, "One demonstration runs at a time, and there is a second word:", word, "Write xlaprof demo lab");
+      return fail(err, "One demonstration runs at a time, and there is a second word:", word,
+                  "Write xlaprof demo lab, demo sd21 or demo sdxl");
     } else {
       return fail(err, "One capture is read at a time, and there is a second:", word,
                   "To read several hosts together, name the directory that holds them");

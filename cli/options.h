@@ -16,6 +16,7 @@ typedef enum {
   CMD_OPS,
   CMD_NAMES,
   CMD_EVENTS,
+  CMD_VIEW,
   CMD_CAPTURE,
   CMD_AOT,
   CMD_CHECK,
@@ -31,11 +32,16 @@ typedef struct {
   bool json, csv, no_color, raw_names, by_name;
   const char *host, *run, *device, *step, *input, *metrics;
   const char *match, *plane, *line;
+  const char *html;
   bool has_from, has_to, has_limit, has_min_gap;
   int64_t from_ps, to_ps, min_gap_ps;
   uint64_t limit, top, width, threads;
   bool has_top;
   xp_ops_by by;
+  /* view */
+  const char *assets;
+  bool open, has_port;
+  uint64_t port;
   /* aot */
   const char *plugin, *topology;
   bool require_names;
@@ -43,7 +49,9 @@ typedef struct {
   const char *expect, *scopes;
   bool has_floor;
   double floor_percent;
-  const char *capture_dir; /* demo */
+  /* demo */
+  const char *capture_dir, *image;
+  bool is_fixed, is_plain;
   /* capture */
   const char *logdir; /* its second operand */
   const char *session_id;

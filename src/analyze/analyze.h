@@ -297,8 +297,8 @@ void xp_reading_free(xp_reading *reading);
 xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details,
                          xp_error *err);
 
-/* Device work grouped; rows by self time.  Memory comes from the reading's arena; XP_ERR_MEMORY when it is out.
- * total = sum of the self times of all rows. */
+/* Device work grouped; rows by self time.  Memory comes from the reading's arena, once for each grouping;
+ * XP_ERR_MEMORY when it is out.  total = sum of the self times of all rows.  One thread at a time. */
 xp_status xp_reading_ops(xp_reading *reading, xp_ops_by by, xp_op_row **rows, size_t *count, xp_error *err);
 
 #endif

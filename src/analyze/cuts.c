@@ -12,13 +12,21 @@ static uint32_t flags_of(const xp_thread *t, uint32_t entry)
   return xp_entry_class(t, entry).flags;
 }
 
-/* Nothing begins between the end of a sync and the end of the step around it. */
+static bool is_wait(const xp_thread *t, uint32_t entry)
+{
+  return (t->flags[entry] & XP_ENTRY_LISTED) && t->cause[entry] == XP_CAUSE_WAIT;
+}
+
+/* Nothing but waiting begins between the end of a sync and the end of the step around it. */
 static bool ends_step(const xp_thread *t, uint32_t marker)
 {
   int64_t end = xp_entry_end(t, marker), start = xp_entry_start(t, marker);
   for (uint32_t e = xp_thread_outer(t, marker, start); e != XP_NONE; e = xp_thread_outer(t, e, start)) {
     if (t->flags[e] & XP_ENTRY_STEP) {
       uint32_t next = xp_thread_first_from(t, end);
+      while (next < t->count && is_wait(t, next)) {
+        next++;
+      }
       return next >= t->count || xp_entry_start(t, next) >= xp_entry_end(t, e);
     }
   }

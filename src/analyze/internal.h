@@ -20,6 +20,12 @@ typedef struct {
   size_t idle_op_count;
 } xp_timeline;
 
+/* Rows of xp_reading_ops, made when they are asked for first. */
+typedef struct {
+  xp_op_row *rows; /* NULL: not yet */
+  size_t count;
+} xp_op_rows;
+
 typedef struct xp_analysis {
   xp_arena *arena;
   const xp_capture *capture;
@@ -37,7 +43,8 @@ typedef struct xp_analysis {
   jmp_buf *escape;                   /* where allocations that fail go */
   xp_intern texts;                   /* of xp_text */
   struct xp_trigger_lists *triggers; /* by thread */
-  bool names_on;                     /* some device work has a scope; found where classes need it */
+  xp_op_rows ops[XP_OPS_BY_SOURCE + 1];
+  bool names_on; /* some device work has a scope; found where classes need it */
 } xp_analysis;
 
 /* runs.c: runs of XLA CPU without run ids, and the launch of every run. */

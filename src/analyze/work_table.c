@@ -103,9 +103,13 @@ static xp_str key_of(const xp_op *op, xp_ops_by by)
 xp_status xp_reading_ops(xp_reading *reading, xp_ops_by by, xp_op_row **rows, size_t *count, xp_error *err)
 {
   const xp_work_table *t = reading->work;
+  xp_op_rows *made = &reading->analysis->ops[by];
   jmp_buf escape;
-  *rows = NULL;
-  *count = 0;
+  *rows = made->rows;
+  *count = made->count;
+  if (made->rows != NULL) {
+    return XP_OK;
+  }
   if (setjmp(escape)) {
     xp_arena_set_escape(reading->arena, NULL);
     return xp_fail(err, XP_ERR_MEMORY, "out of memory while summing device time");
@@ -132,6 +136,7 @@ xp_status xp_reading_ops(xp_reading *reading, xp_ops_by by, xp_op_row **rows, si
   if (keys.count) {
     qsort(out, keys.count, sizeof *out, by_self);
   }
+  *made = (xp_op_rows){out, keys.count};
   *rows = out;
   *count = keys.count;
   return XP_OK;

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "annotate/fork.h"
 #include "annotate/record.h"
 
 /* What a begin was called with. */
@@ -364,6 +365,7 @@ void xp_set_scope_hook(const xp_scope_hook *hook)
 void xp_set_step_barrier(const xp_step_barrier *barrier)
 {
   const xp_step_barrier none = {NULL, NULL};
+  xp_fork_prepare(); /* whoever sets one has locks that are taken before ours, and handlers of forks that come later */
   pthread_mutex_lock(&settings_lock);
   step_barrier = barrier != NULL ? *barrier : none;
   __atomic_store_n(&has_barrier, step_barrier.wait != NULL, __ATOMIC_RELEASE);

@@ -123,6 +123,7 @@ static xp_status open_client(const char *path, const xl_device_options *options,
   }
   if (status == XP_OK) {
     xp_session_add_plugin(xp_pjrt_plugin_api(plugin), NULL); /* one without a profiler is no worse a device */
+    xl_hold_forks();
   }
   return status;
 }

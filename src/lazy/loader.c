@@ -238,6 +238,10 @@ xp_status xl_loader_next_at(const xl_location *at, xl_loader *loader, xl_tensor 
 {
   xp_error own = {0};
   err = err != NULL ? err : &own;
+  if (loader->device->is_lost) {
+    return xp_fail(err, XP_ERR_USAGE,
+                   "The loader belongs to the process that this one was forked from; open one after the fork.");
+  }
   const bool has_step = step_is_marked(xl_thread_here());
   if (!has_step && loader->taken > 0) {
     const xp_status status = barrier("xl_loader at the end of a batch", at, err);
@@ -277,8 +281,8 @@ static void free_queue(xl_loader *loader, queue *q, bool is_uploaded)
 
 void xl_loader_close(xl_loader *loader)
 {
-  if (loader == NULL) {
-    return;
+  if (loader == NULL || loader->device->is_lost) {
+    return; /* after a fork its threads, which may hold its locks, are the parent's */
   }
   queue_close(&loader->fetched);
   queue_close(&loader->uploaded);

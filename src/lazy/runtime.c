@@ -24,6 +24,15 @@ static bool variable_is_true(const char *name)
   return text != NULL && (strcmp(text, "true") == 0 || atoi(text) != 0);
 }
 
+/* The devices' threads are the parent's, and whoever holds the lock is not here. */
+static void after_fork_in_child(void)
+{
+  for (xl_device *device = xl_rt.devices; device != NULL; device = device->next) {
+    device->is_lost = true;
+  }
+  pthread_mutex_init(&xl_rt.lock, NULL);
+}
+
 static void before_fork(void)
 {
   pthread_mutex_lock(&xl_rt.lock);
@@ -34,21 +43,16 @@ static void after_fork_in_parent(void)
   pthread_mutex_unlock(&xl_rt.lock);
 }
 
-/* The devices' threads are the parent's. */
-static void after_fork_in_child(void)
+void xl_hold_forks(void)
 {
-  for (xl_device *device = xl_rt.devices; device != NULL; device = device->next) {
-    device->is_lost = true;
-  }
-  pthread_mutex_unlock(&xl_rt.lock);
+  static bool is_done;
+  is_done = is_done || pthread_atfork(before_fork, after_fork_in_parent, NULL) == 0;
 }
 
 static void open_runtime(void)
 {
-  static bool has_fork_handlers;
-  if (!has_fork_handlers) {
-    has_fork_handlers = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
-  }
+  static bool has_fork_handler;
+  has_fork_handler = has_fork_handler || pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
   xl_counters_open();
   xl_rt.names_are_open = xl_rt.names_are_open || variable_is_true("XLA_HLO_DEBUG") || variable_is_true("XLA_IR_DEBUG");
   xl_rt.is_open = true;

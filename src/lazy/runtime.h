@@ -55,6 +55,10 @@ xl_thread *xl_thread_here(void);
 void xl_lock(void);
 void xl_unlock(void);
 
+/* Has forks wait for the call that holds the lock.  Handlers run in the reverse order of their registration, and a call
+ * takes locks of the layers above, so this comes after theirs: once the first device is open. */
+void xl_hold_forks(void);
+
 /* Begins and ends a call.  xl_end_with_nothing: of one that gives no tensor. */
 void xl_begin(xl_entry *entry, const xl_location *place);
 xl_tensor xl_end(xl_var *result);

@@ -39,14 +39,14 @@ static bool is_new(const xp_str *names, size_t count, xp_str name)
   return true;
 }
 
-static size_t find_args(rows *r, const xp_line *line, size_t event, xp_stat args[ARGS_MOST])
+static size_t find_args(xp_event_cursor *cursor, const xp_line *line, size_t event, xp_stat args[ARGS_MOST])
 {
   xp_str names[ARGS_MOST];
   size_t count = 0;
-  if (r->cursor.line != line) {
-    r->cursor = xp_event_cursor_open(line);
+  if (cursor->line != line) {
+    *cursor = xp_event_cursor_open(line);
   }
-  xp_stats stats = xp_event_stats(&r->cursor, event);
+  xp_stats stats = xp_event_stats(cursor, event);
   while (count < ARGS_MOST && xp_stats_next(&stats, &args[count])) {
     if (is_new(names, count, args[count].name)) {
       names[count] = args[count].name;
@@ -82,6 +82,23 @@ static void arg_json(xp_json *json, const xp_stat *arg)
   }
 }
 
+static void args_json(xp_json *json, const xp_stat *args, size_t count)
+{
+  xp_json_object_line(json);
+  for (size_t i = 0; i < count; i++) {
+    arg_json(json, &args[i]);
+  }
+  xp_json_object_end(json);
+}
+
+void xp_event_args_json(xp_json *json, const xp_line *line, size_t event)
+{
+  xp_stat args[ARGS_MOST];
+  xp_event_cursor cursor = {.line = NULL};
+  size_t count = find_args(&cursor, line, event, args);
+  args_json(json, args, count);
+}
+
 static xp_str arg_text(xp_arena *arena, const xp_stat *arg)
 {
   xp_str name = xp_text_printable(arena, arg->name), text = xp_text_printable(arena, arg->text);
@@ -114,7 +131,7 @@ static xp_str args_text(xp_arena *arena, const xp_stat *args, size_t count)
 static void row_json(rows *r, const xp_line *line, size_t event)
 {
   xp_stat args[ARGS_MOST];
-  size_t count = find_args(r, line, event, args);
+  size_t count = find_args(&r->cursor, line, event, args);
   xp_json_object_line(r->json);
   xp_field_str(r->json, "host", line->plane->host->name);
   xp_field_str(r->json, "plane", line->plane->name);
@@ -130,11 +147,7 @@ static void row_json(rows *r, const xp_line *line, size_t event)
     xp_field_bool(r->json, "stray", true);
   }
   xp_json_key(r->json, "args");
-  xp_json_object_line(r->json);
-  for (size_t i = 0; i < count; i++) {
-    arg_json(r->json, &args[i]);
-  }
-  xp_json_object_end(r->json);
+  args_json(r->json, args, count);
   xp_json_object_end(r->json);
 }
 
@@ -142,7 +155,7 @@ static void row_csv(rows *r, const xp_line *line, size_t event)
 {
   xp_stat args[ARGS_MOST];
   FILE *out = r->printer->out;
-  size_t count = find_args(r, line, event, args);
+  size_t count = find_args(&r->cursor, line, event, args);
   const xp_str texts[] = {line->plane->host->name, line->plane->name, xp_line_label(line), xp_event_name(line, event)};
   for (size_t i = 0; i < 4; i++) {
     xp_csv_text(out, texts[i]);
@@ -172,7 +185,7 @@ static void row_text(rows *r, const xp_line *line, size_t event)
   if (r->written == 0 || r->cursor.line != line) {
     line_heading(r, line);
   }
-  size_t count = find_args(r, line, event, args);
+  size_t count = find_args(&r->cursor, line, event, args);
   bool untimed = line->meta[event] & XP_EVENT_UNTIMED;
   xp_str start = untimed ? xp_str_c("-") : xp_format_time_in(r->printer->scratch, line->start_ps[event], XP_UNIT_MS, 6);
   xp_str length = untimed ? xp_str_c("-") : xp_format_time(r->printer->scratch, xp_event_dur(line, event));

@@ -109,6 +109,11 @@ static void part_line(const xp_view *view, int64_t ps, const char *cause, xp_str
   enum { TEXT_AT = INDENT + 10 + 2 + 15, NARROW_TEXT_AT = INDENT + 10 + 2, NARROW = 60 };
   xp_arena *arena = view->printer->scratch;
   xp_str time = xp_format_time(arena, ps);
+  if (view->printer->form == XP_FORM_HTML) {
+    xp_str first = xp_arena_format(arena, "%.*s %s", XP_STR_ARG(time), cause);
+    xp_print_text(view->printer, first.ptr, "", words);
+    return;
+  }
   if (words.len == 0) {
     fprintf(view->printer->out, "%*s%10.*s  %s\n", INDENT, "", XP_STR_ARG(time), cause);
     return;

@@ -63,7 +63,7 @@ static void step_json(xp_json *json, const xp_reading *r, uint32_t step)
   xp_json_object_end(json);
 }
 
-static void gap_json(const xp_view *view, xp_json *json, const xp_gap *gap)
+void xp_gap_json(const xp_view *view, xp_json *json, const xp_gap *gap)
 {
   const xp_reading *r = view->reading;
   xp_gap_details d = xp_view_details(view, gap);
@@ -104,20 +104,9 @@ static const char *clock_name(xp_clock_status status)
   return names[status];
 }
 
-void xp_gaps_json(const xp_view *view, xp_json *json)
+void xp_coverage_json(const xp_view *view, xp_json *json)
 {
   const xp_reading *r = view->reading;
-  xp_field_int(json, "min_gap_ps", r->min_gap_ps);
-  xp_json_key(json, "devices");
-  xp_devices_json(view, json);
-  xp_json_key(json, "gaps");
-  xp_json_array(json);
-  for (size_t i = 0; i < r->gap_count; i++) {
-    gap_json(view, json, &r->gaps[i]);
-  }
-  xp_json_array_end(json);
-  xp_json_key(json, "causes");
-  xp_causes_json(view, json);
   xp_json_key(json, "coverage");
   xp_json_object_line(json);
   xp_field_int(json, "idle_ps", r->idle_ps);
@@ -129,6 +118,23 @@ void xp_gaps_json(const xp_view *view, xp_json *json)
   xp_field_int(json, "aligned_ps", r->clock_aligned_ps);
   xp_json_object_end(json);
   xp_field_strs(json, "warnings", r->warnings, r->warning_count);
+}
+
+void xp_gaps_json(const xp_view *view, xp_json *json)
+{
+  const xp_reading *r = view->reading;
+  xp_field_int(json, "min_gap_ps", r->min_gap_ps);
+  xp_json_key(json, "devices");
+  xp_devices_json(view, json);
+  xp_json_key(json, "gaps");
+  xp_json_array(json);
+  for (size_t i = 0; i < r->gap_count; i++) {
+    xp_gap_json(view, json, &r->gaps[i]);
+  }
+  xp_json_array_end(json);
+  xp_json_key(json, "causes");
+  xp_causes_json(view, json);
+  xp_coverage_json(view, json);
 }
 
 /* ---- tables */

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "report/html.h"
 #include "report/text.h"
 
 void xp_print_heading(const xp_printer *printer, const char *format, ...)
@@ -12,6 +13,10 @@ void xp_print_heading(const xp_printer *printer, const char *format, ...)
   va_start(args, format);
   int length = vsnprintf(text, sizeof text, format, args);
   va_end(args);
+  if (printer->form == XP_FORM_HTML) {
+    xp_html_element(printer, "h2", "", xp_str_c(length >= 0 ? text : ""));
+    return;
+  }
   fputs(printer->colour ? "\n\033[1m" : "\n", printer->out);
   if (length >= 0) {
     xp_print_text(printer, "", "  ", xp_str_c(text));
@@ -21,12 +26,20 @@ void xp_print_heading(const xp_printer *printer, const char *format, ...)
 
 void xp_print_text(const xp_printer *printer, const char *first, const char *rest, xp_str text)
 {
+  if (printer->form == XP_FORM_HTML) {
+    xp_html_line(printer, first, rest, text);
+    return;
+  }
   xp_str shown = xp_text_printable(printer->scratch, text);
   xp_text_wrap(printer->out, shown, first, rest, printer->width);
 }
 
 void xp_print_exact(const xp_printer *printer, const char *first, const char *rest, xp_str text)
 {
+  if (printer->form == XP_FORM_HTML) {
+    xp_html_line(printer, first, rest, text);
+    return;
+  }
   xp_str shown = xp_text_printable(printer->scratch, text);
   xp_text_wrap_exact(printer->out, shown, first, rest, printer->width);
 }

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-typedef enum { XP_FORM_TEXT, XP_FORM_JSON, XP_FORM_CSV } xp_form;
+typedef enum { XP_FORM_TEXT, XP_FORM_JSON, XP_FORM_CSV, XP_FORM_HTML } xp_form;
 
 typedef struct {
   FILE *out;
@@ -18,6 +18,9 @@ typedef struct {
   xp_arena *scratch; /* texts of one row or gap, with the same escape; whoever writes many clears it for each, and so do
                         tables */
 } xp_printer;
+
+/* Sentences and headings of sections are written by these functions in both forms that people read, text and HTML.  In
+ * HTML the start of a line ("     Seen: ") becomes a label before the sentence. */
 
 /* A heading, wrapped, bold where there is colour, with an empty line before it. */
 void xp_print_heading(const xp_printer *printer, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 /* The result of an analysis, for people and for programs.
  *
- * Every section exists as text, as JSON (keys: docs/formats.md) and, where it is a table, as CSV.  Nothing here reads
+ * Every section exists as text, as JSON (keys: docs/formats.md) and, where it is a table, as CSV; the report as HTML,
+ * too.  Nothing here reads
  * files or the environment, and nothing is written but to the stream that the caller passes; whether the stream took
  * everything is for the caller to ask (ferror).
  */
@@ -32,7 +33,8 @@ typedef struct {
   const char *filter; /* what the reading was limited to, to be shown; NULL: nothing */
 } xp_output;
 
-/* Writes a section.  XP_ERR_USAGE for CSV of a section without a table; XP_ERR_MEMORY. */
+/* Writes a section.  XP_ERR_USAGE for CSV of a section without a table, or HTML of one other than the report;
+ * XP_ERR_MEMORY. */
 xp_status xp_section_write(xp_section section, const xp_output *output, xp_reading *reading, xp_error *err);
 
 /* The counters of a metrics report alone, without a capture. */

@@ -57,7 +57,7 @@ xp_status xp_selection_open(xp_selection *s, const xp_capture *capture, const xp
   if (query->match == NULL) {
     return XP_OK;
   }
-  int problem = regcomp(&s->regex, query->match, REG_EXTENDED | REG_NOSUB);
+  int problem = regcomp(&s->regex, query->match, REG_EXTENDED | REG_NOSUB | (query->any_case ? REG_ICASE : 0));
   if (problem != 0) {
     char text[200];
     regerror(problem, &s->regex, text, sizeof text);

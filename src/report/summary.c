@@ -8,7 +8,7 @@ static const double NOTABLE = 0.01; /* rows with a smaller share are added up in
 
 /* ---- JSON */
 
-static void advice_json(const xp_view *view, xp_json *json)
+void xp_advice_json(const xp_view *view, xp_json *json)
 {
   const xp_reading *r = view->reading;
   xp_json_key(json, "advice");
@@ -38,7 +38,7 @@ void xp_report_json(const xp_view *view, xp_json *json)
   xp_field_str(json, "verdict", view->reading->verdict);
   xp_json_key(json, "cut_points");
   xp_cut_points_json(view, json);
-  advice_json(view, json);
+  xp_advice_json(view, json);
   for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
     xp_json_key(json, nested[i].key);
     xp_section_json(view, nested[i].section, json);
@@ -59,7 +59,7 @@ static void verdict(const xp_view *view)
   }
 }
 
-static void counters(const xp_view *view)
+void xp_report_counters_text(const xp_view *view)
 {
   xp_counters_heading(view);
   xp_counter_line(view);
@@ -114,7 +114,7 @@ static xp_str launches_words(const xp_view *view)
                          (unsigned long long)c->executions_without_launch);
 }
 
-static void health(const xp_view *view)
+void xp_health_text(const xp_view *view)
 {
   const xp_reading *r = view->reading;
   xp_arena *arena = view->printer->arena;
@@ -136,13 +136,13 @@ static void health(const xp_view *view)
   }
 }
 
-static void steps(const xp_view *view)
+void xp_report_steps_text(const xp_view *view)
 {
   xp_print_heading(view->printer, "Steps (means of the whole ones; period: from start to start)");
   xp_step_summaries_text(view);
 }
 
-static void causes(const xp_view *view)
+void xp_devices_and_causes_text(const xp_view *view)
 {
   const xp_reading *r = view->reading;
   xp_str idle = xp_format_time(view->printer->arena, r->idle_ps);
@@ -156,7 +156,7 @@ static void causes(const xp_view *view)
   xp_edges_text(view, 4);
 }
 
-static void gaps(const xp_view *view)
+void xp_gap_examples_text(const xp_view *view)
 {
   if (view->reading->gap_count == 0) {
     return;
@@ -165,7 +165,7 @@ static void gaps(const xp_view *view)
   xp_gap_kinds_text(view, xp_print_rows(view->printer, 3, SIZE_MAX), 2 * NOTABLE);
 }
 
-static void advice(const xp_view *view)
+void xp_advice_text(const xp_view *view)
 {
   const xp_reading *r = view->reading;
   xp_arena *arena = view->printer->arena;
@@ -189,6 +189,14 @@ static void advice(const xp_view *view)
   }
 }
 
+void xp_report_scopes_text(const xp_view *view)
+{
+  if (view->reading->names.device_ps > 0) {
+    xp_print_heading(view->printer, "Device time by scope (share of all device time)");
+    xp_scopes_text(view, 10, NOTABLE);
+  }
+}
+
 static void hints(const xp_view *view)
 {
   xp_str path = xp_text_printable(view->printer->arena, xp_str_c(view->path != NULL ? view->path : "PATH"));
@@ -205,15 +213,12 @@ void xp_report_text(const xp_view *view)
   verdict(view);
   fputc('\n', view->printer->out);
   xp_capture_text(view);
-  counters(view);
-  health(view);
-  steps(view);
-  causes(view);
-  gaps(view);
-  if (view->reading->names.device_ps > 0) {
-    xp_print_heading(view->printer, "Device time by scope (share of all device time)");
-    xp_scopes_text(view, 10, NOTABLE);
-  }
-  advice(view);
+  xp_report_counters_text(view);
+  xp_health_text(view);
+  xp_report_steps_text(view);
+  xp_devices_and_causes_text(view);
+  xp_gap_examples_text(view);
+  xp_report_scopes_text(view);
+  xp_advice_text(view);
   hints(view);
 }

@@ -12,6 +12,7 @@
 
 #include "report/csv.h"
 #include "report/extent.h"
+#include "report/html.h"
 #include "report/text.h"
 
 enum { GUTTER = 2, LEAST_TEXT = 12, COMFORTABLE_TEXT = 24, LAST_TEXT = 5 };
@@ -382,6 +383,41 @@ static void print_text(xp_table *table, size_t indent)
   }
 }
 
+/* ---- HTML */
+
+/* Columns that a narrow terminal goes without have a class, by which a narrow screen leaves them out, too. */
+static void html_cell(const xp_table *table, const char *tag, size_t column, xp_str text)
+{
+  bool number = table->columns[column].kind != XP_COLUMN_TEXT, minor = table->columns[column].flags & XP_DROP_NARROW;
+  xp_html_element(table->printer, tag, number ? (minor ? "n minor" : "n") : minor ? "minor" : "", text);
+}
+
+static void print_html(xp_table *table)
+{
+  FILE *out = table->printer->out;
+  table->layouts = xp_arena_array(table->printer->arena, table->column_count, sizeof *table->layouts);
+  choose_units(table, survey(table));
+  fputs("<div class=\"table\"><table>\n<thead><tr>\n", out);
+  for (size_t i = 0; i < table->column_count; i++) {
+    table->layouts[i].shown = is_shown(table, i);
+    if (table->layouts[i].shown) {
+      html_cell(table, "th", i, heading_text(table, i));
+    }
+  }
+  fputs("</tr></thead>\n<tbody>\n", out);
+  for (size_t row = 0; row < row_count(table); row++) {
+    const cell *cells = cells_of(table, row);
+    fputs("<tr>\n", out);
+    for (size_t i = 0; i < table->column_count; i++) {
+      if (table->layouts[i].shown) {
+        html_cell(table, "td", i, cell_text(table, i, &cells[i]));
+      }
+    }
+    fputs("</tr>\n", out);
+  }
+  fputs("</tbody>\n</table></div>\n", out);
+}
+
 /* ---- CSV */
 
 static void write_csv_cell(FILE *out, const cell *c)
@@ -424,6 +460,8 @@ void xp_table_print(xp_table *table, size_t indent)
 {
   if (table->printer->form == XP_FORM_CSV) {
     print_csv(table);
+  } else if (table->printer->form == XP_FORM_HTML) {
+    print_html(table);
   } else {
     print_text(table, indent);
   }

@@ -1,8 +1,9 @@
-/* One definition of a table, printed as aligned text or as CSV.
+/* One definition of a table, printed as aligned text, as HTML or as CSV.
  *
  * A table collects its cells first, or asks a callback for one row after the other; text then gets columns as wide as
  * their cells, names shortened until the row fits the width, and one unit for a column of times where that loses
- * nothing.  On narrow terminals columns are left out.  CSV (RFC 4180) gets the raw numbers: times
+ * nothing.  On narrow terminals columns are left out.  HTML gets the same cells, and
+ * leaves fitting to the browser.  CSV (RFC 4180) gets the raw numbers: times
  * in ps, shares as 0 .. 1, missing values empty, control characters in names escaped.
  *
  * Strings are borrowed until the table is printed.  Memory comes from the printer's arena; the scratch arena is cleared
@@ -59,7 +60,7 @@ typedef void xp_table_row(const void *context, xp_table *table, size_t row);
  * that nothing is kept for them. */
 void xp_table_rows(xp_table *table, size_t rows, xp_table_row *add_row, const void *context);
 
-/* Prints the table in the printer's form; text lines begin with `indent` spaces. */
+/* Prints the table in the printer's form; lines of text begin with `indent` spaces. */
 void xp_table_print(xp_table *table, size_t indent);
 
 #endif

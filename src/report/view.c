@@ -6,6 +6,7 @@
 
 #include "report/fields.h"
 #include "report/format.h"
+#include "report/html.h"
 #include "report/text.h"
 
 typedef struct {
@@ -89,6 +90,9 @@ static void write_section(const xp_view *view, xp_section which)
   case XP_FORM_CSV:
     sections[which].csv(view);
     break;
+  case XP_FORM_HTML:
+    xp_report_html(view);
+    break;
   default:
     if (which != XP_SECTION_REPORT && which != XP_SECTION_INFO) { /* these two say it in their own way */
       xp_capture_text(view);
@@ -125,6 +129,10 @@ xp_status xp_section_write(xp_section which, const xp_output *output, xp_reading
   if (output->form == XP_FORM_CSV && sections[which].csv == NULL) {
     return xp_fail(err, XP_ERR_USAGE,
                    "The %s has no single table for CSV. Use gaps, steps, ops, names or counters with --csv, or --json",
+                   sections[which].name);
+  }
+  if (output->form == XP_FORM_HTML && which != XP_SECTION_REPORT) {
+    return xp_fail(err, XP_ERR_USAGE, "Only the report is a page of HTML, not the %s. Use report with --html",
                    sections[which].name);
   }
   xp_status status = find_ops(which, reading, output->ops_by, &ops, &op_count, err);

@@ -44,6 +44,8 @@ void xp_step_summaries_text(const xp_view *view);
 
 void xp_gaps_text(const xp_view *view);
 void xp_gaps_json(const xp_view *view, xp_json *json);
+void xp_gap_json(const xp_view *view, xp_json *json, const xp_gap *gap);
+void xp_coverage_json(const xp_view *view, xp_json *json); /* with the clock and the warnings */
 void xp_gaps_csv(const xp_view *view);
 void xp_devices_text(const xp_view *view);
 void xp_devices_json(const xp_view *view, xp_json *json);
@@ -86,8 +88,18 @@ void xp_names_csv(const xp_view *view);
 /* Scopes with at least this share of the device time. */
 void xp_scopes_text(const xp_view *view, size_t rows, double least_share);
 
+/* The parts of the report, each with its heading. */
+void xp_report_counters_text(const xp_view *view);
+void xp_health_text(const xp_view *view);
+void xp_report_steps_text(const xp_view *view);
+void xp_devices_and_causes_text(const xp_view *view);
+void xp_gap_examples_text(const xp_view *view);
+void xp_report_scopes_text(const xp_view *view);
+void xp_advice_text(const xp_view *view);
+
 void xp_report_text(const xp_view *view);
 void xp_report_json(const xp_view *view, xp_json *json);
+void xp_advice_json(const xp_view *view, xp_json *json);
 
 /* Calls write(context, printer) with a printer for the output, whose arenas live as long as the call.  XP_ERR_MEMORY if
  * memory ran out in it; `write` must hold nothing but memory of these arenas. */

@@ -211,7 +211,7 @@ xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, 
       continue;
     }
     if (written <= 0) {
-      return fail_io(err, "Cannot write the capture into", file->directory);
+      return fail_io(err, "Cannot write into", file->directory);
     }
     from += written;
     count -= (size_t)written;
@@ -226,7 +226,7 @@ xp_status xp_new_file_close(xp_new_file *file, xp_error *err)
   }
   int closed = close(file->fd); /* some file systems tell here that the disk is full */
   file->fd = -1;
-  return closed == 0 ? XP_OK : fail_io(err, "Cannot write the capture into", file->directory);
+  return closed == 0 ? XP_OK : fail_io(err, "Cannot write into", file->directory);
 }
 
 void xp_new_file_discard(xp_new_file *file)
@@ -273,6 +273,16 @@ static bool claim_and_rename(const xp_new_file *file, const char *path)
   return false;
 }
 
+/* True if the file has this name now; errno says why not. */
+static bool take(const xp_new_file *file, const char *path)
+{
+  if (link(file->temporary, path) == 0) {
+    return true;
+  }
+  bool has_links = errno != EPERM && errno != ENOTSUP && errno != ENOSYS;
+  return !has_links && claim_and_rename(file, path);
+}
+
 /* Takes the first free name. */
 static xp_status take_name(const xp_new_file *file, const char *stem, const char *suffix, char path[XP_PATH_ROOM],
                            xp_error *err)
@@ -285,11 +295,7 @@ static xp_status take_name(const xp_new_file *file, const char *stem, const char
     if (snprintf(path, XP_PATH_ROOM, "%s/%s%s%s", file->directory, stem, number, suffix) >= XP_PATH_ROOM) {
       return xp_fail(err, XP_ERR_USAGE, "The path %.100s.. is too long", file->directory);
     }
-    if (link(file->temporary, path) == 0) {
-      return XP_OK;
-    }
-    bool has_links = errno != EPERM && errno != ENOTSUP && errno != ENOSYS;
-    if (!has_links && claim_and_rename(file, path)) {
+    if (take(file, path)) {
       return XP_OK;
     }
     if (errno != EEXIST) {
@@ -307,6 +313,17 @@ xp_status xp_new_file_publish(xp_new_file *file, const char *stem, const char *s
   xp_status status = xp_new_file_close(file, err);
   if (status == XP_OK) {
     status = take_name(file, clean, suffix, path != NULL ? path : name, err);
+  }
+  xp_new_file_discard(file);
+  return status;
+}
+
+xp_status xp_new_file_publish_as(xp_new_file *file, const char *path, xp_error *err)
+{
+  xp_status status = xp_new_file_close(file, err);
+  if (status == XP_OK && !take(file, path)) {
+    status = errno == EEXIST ? xp_fail(err, XP_ERR_IO, "%.500s exists: remove it, or choose another name", path)
+                             : fail_io(err, "Cannot write", path);
   }
   xp_new_file_discard(file);
   return status;

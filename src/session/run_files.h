@@ -46,6 +46,9 @@ xp_status xp_new_file_close(xp_new_file *file, xp_error *err);
 xp_status xp_new_file_publish(xp_new_file *file, const char *stem, const char *suffix, char path[XP_PATH_ROOM],
                               xp_error *err);
 
+/* The same for a path of the file's directory that somebody chose: fails if it exists. */
+xp_status xp_new_file_publish_as(xp_new_file *file, const char *path, xp_error *err);
+
 /* Removes a file that was not published; does nothing otherwise. */
 void xp_new_file_discard(xp_new_file *file);
 

@@ -46,20 +46,27 @@ def check_device_is_captured_by_torch_xla_and_shown_by_xprof(programs):
         must("planes: %s" % sorted(planes), "/device:CUSTOM:xlaprof:0" in planes and "/host:metadata" in planes)
         counts = programs.ours("counters", capture)
         same("launches and executions", (counts["launches"], counts["executions"]), (3, 3))
-        must_nest_under_fwd(output_of(programs.python_of("xprof"), HERE / "xprof_peer.py", "tool", "trace_viewer", capture))
+        rows = trace_rows(output_of(programs.python_of("xprof"), HERE / "xprof_peer.py", "tool", "trace_viewer", capture))
+        must_lie_in_scopes(rows, "fwd", "fwd", "dot", 6)  # products of two layers, three steps
 
 
-def must_nest_under_fwd(text):
-    """Every product of the forward pass lies within an event `fwd` of the line of scopes."""
+def trace_rows(text):
+    """{name of a line: its events} of the trace JSON that XProf makes."""
     events = json.loads(text)["traceEvents"]
     lines = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e.get("name") == "thread_name"}
     rows = {}
     for event in events:
         if event.get("ph") == "X":
             rows.setdefault(lines.get((event["pid"], event["tid"])), []).append(event)
-    scopes = [e for e in rows["Framework Name Scope"] if e["name"].startswith("fwd")]
-    inside = [e for e in rows["XLA Ops"] if e["args"].get("tf_op", "").startswith("fwd") and e["name"].startswith("dot")]
-    same("products of the forward pass", len(inside), 6)  # two layers, three steps
+    return rows
+
+
+def must_lie_in_scopes(rows, prefix, scope, operation, count):
+    """So many operations of a name that begins like this, each within an event of the scope on the line of scopes."""
+    scopes = [e for e in rows["Framework Name Scope"] if e["name"].startswith(scope)]
+    inside = [e for e in rows["XLA Ops"]
+              if e["args"].get("tf_op", "").startswith(prefix) and e["name"].startswith(operation)]
+    same("operations %s under %s" % (operation, prefix), len(inside), count)
     for op in inside:
         must("%r lies in no scope of %r" % (op, scopes), any(
             s["ts"] <= op["ts"] + 1e-6 and op["ts"] + op["dur"] <= s["ts"] + s["dur"] + 1e-6 for s in scopes))

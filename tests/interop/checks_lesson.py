@@ -1,12 +1,14 @@
 """The examples that check themselves: names on the device, and gaps that are those that were predicted."""
+import os
 import re
 import subprocess
 import tempfile
 
-from harness import TREE, environment, must, same
+from harness import TREE, Missing, environment, must, same
 
 EXAMPLES = TREE / "examples"
-ATTEMPTS = 6  # gaps are times: on a busy machine some are not those of the program
+ATTEMPTS = 4  # gaps are times: where others keep the processors busy, some are not those of the program
+BUSY = 1.5  # programs that want to run, for each processor
 LIMIT_S = 300
 
 
@@ -21,13 +23,18 @@ def run_example(programs, python, name, *options):
 
 
 def must_hold(programs, python, name, *options):
-    """The check of an example passes, in one of some attempts; the names are there in each.  The answer of check --json."""
+    """The check of an example passes, in one of some attempts; the names are there in each.  The answer of check --json.
+
+    Without an attempt that passes on a busy machine the check is told as skipped."""
     for _ in range(ATTEMPTS):
         status, text, logdir = run_example(programs, python, name, *options)
         with logdir:
             must("the names are there:\n%s" % text, "1. Names: ok" in text)
             if status == 0:
                 return answer(programs, name, logdir.name)
+    load = os.getloadavg()[0] / os.cpu_count()
+    if load > BUSY:
+        raise Missing("the names are there; the gaps are not only those of the example, with %.1f programs for each processor" % load)
     raise AssertionError("%d attempts, the last of which says\n%s" % (ATTEMPTS, text[text.index("\n1. Names: "):]))
 
 

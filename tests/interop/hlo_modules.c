@@ -6,6 +6,8 @@
  *     writes the HloProtos of a capture to FOLDER/0.hlo, FOLDER/1.hlo, ..
  *   hlo_modules again FILE...
  *     reads HloModuleProtos or HloProtos, and writes FILE.again (the module as we write it) and FILE.ours
+ *   hlo_modules names FILE...
+ *     prints a line for each instruction: opcode, name, op_name, source file, line, with tabs between them
  */
 #include <stdio.h>
 
@@ -95,7 +97,46 @@ static bool extract(const char *path, const char *folder)
   return is_done;
 }
 
-static bool again(const char *path)
+static bool write_again(const xp_hlo_module *module, xp_arena *arena, const char *path)
+{
+  return write_module(module, arena, path, ".again");
+}
+
+/* File and line of an instruction: its own, or those of its innermost frame, whichever the compiler left. */
+static void print_place(const xp_hlo_module *module, const xp_hlo_meta *meta)
+{
+  const xp_hlo_frame_tables *tables = &module->frames;
+  xp_str file = meta->source_file;
+  int32_t line = meta->source_line;
+  if (line == 0 && meta->stack_frame_id > 0 && (size_t)meta->stack_frame_id <= tables->frame_count) {
+    const int32_t location = tables->frames[meta->stack_frame_id - 1].location;
+    const xp_hlo_file_location *place =
+        location > 0 && (size_t)location <= tables->location_count ? &tables->locations[location - 1] : NULL;
+    if (place != NULL && place->file_name > 0 && (size_t)place->file_name <= tables->file_name_count) {
+      file = tables->file_names[place->file_name - 1];
+      line = place->line;
+    }
+  }
+  printf("%.*s\t%d\n", (int)file.len, file.ptr, line);
+}
+
+static bool print_names(const xp_hlo_module *module, xp_arena *arena, const char *path)
+{
+  (void)arena;
+  (void)path;
+  for (uint32_t c = 0; c < module->computation_count; c++) {
+    for (uint32_t i = 0; i < module->computations[c].instruction_count; i++) {
+      const xp_hlo_instruction *in = &module->computations[c].instructions[i];
+      printf("%.*s\t%.*s\t%.*s\t", (int)in->opcode_text.len, in->opcode_text.ptr, (int)in->name.len, in->name.ptr,
+             (int)in->meta.op_name.len, in->meta.op_name.ptr);
+      print_place(module, &in->meta);
+    }
+  }
+  return true;
+}
+
+/* Reads a message and hands the module on. */
+static bool with_module(const char *path, bool (*use)(const xp_hlo_module *module, xp_arena *arena, const char *path))
 {
   xp_error err;
   xp_file file;
@@ -111,7 +152,7 @@ static bool again(const char *path)
   if (!is_read) {
     fprintf(stderr, "%s: %s\n", path, err.text);
   }
-  bool is_done = is_read && write_module(module, arena, path, ".again");
+  bool is_done = is_read && use(module, arena, path);
   xp_arena_destroy(arena);
   xp_file_close(&file);
   return is_done;
@@ -130,7 +171,7 @@ int main(int argc, char **argv)
     return extract(argv[2], argv[3]) ? 0 : 1;
   }
   for (int i = 2; i < argc; i++) {
-    is_done = again(argv[i]) && is_done;
+    is_done = with_module(argv[i], strcmp(argv[1], "names") == 0 ? print_names : write_again) && is_done;
   }
   return is_done ? 0 : 1;
 }

@@ -17,7 +17,7 @@ import numpy as np
 
 TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 SIDE, CLASSES, BATCH = 8, 10, 50
-TRAINING, TEST, RATE = 4000, 1000, 0.3
+TRAINING, TEST = 4000, 1000
 EPOCHS = {"mlp_digits": 6, "convnet": 1}
 
 
@@ -53,6 +53,8 @@ def parameter(number, shape, inputs):
 # ---------------------------------------------------------------- models: parameters, forward, backward
 
 class Mlp:
+    rate = 0.3
+
     def __init__(self):
         self.p = [parameter(0, (64, SIDE * SIDE), 64), parameter(1, (64,), 64),
                   parameter(2, (CLASSES, 64), 64), parameter(3, (CLASSES,), 64)]
@@ -86,6 +88,8 @@ def conv_gradients(x, weight, g):
 
 
 class Convnet:
+    rate = 0.15
+
     def __init__(self):
         self.p = [parameter(0, (8, 1, 3, 3), 9), parameter(1, (8,), 9), parameter(2, (16, 8, 3, 3), 72),
                   parameter(3, (16,), 72), parameter(4, (CLASSES, 256), 256), parameter(5, (CLASSES,), 256)]
@@ -121,7 +125,7 @@ def train(model, epochs):
             losses.append(-np.log(probabilities[np.arange(BATCH), labels]).mean())
             probabilities[np.arange(BATCH), labels] -= 1
             for value, slope in zip(model.p, model.backward(probabilities / BATCH)):
-                value -= RATE * slope
+                value -= model.rate * slope
         found = model.forward(test_x).argmax(1)
         result.append({"loss": np.mean(losses), "accuracy": (found == test_y).mean()})
     return result

@@ -13,8 +13,8 @@
 
 static atomic_int calls;  /* so far */
 static atomic_int live;   /* pieces that were not given back */
-static int first_to_fail; /* number of the call from which on calls fail; 0: none */
-static int last_to_fail;
+static atomic_int first_to_fail; /* number of the call from which on calls fail; 0: none */
+static atomic_int last_to_fail;
 
 static bool fails(void)
 {
@@ -136,7 +136,7 @@ xp_str __wrap_xp_arena_copy(xp_arena *arena, xp_str s)
 
 /* Runs `task` with its n-th allocation failing, for n = 1, 2, .. until it no longer has so many: alone, and with all
  * that follow it. */
-static void fail_each(void (*task)(void))
+static inline void fail_each(void (*task)(void))
 {
   for (int alone = 0; alone < 2; alone++) {
     int runs_without_failure = 0;

@@ -135,12 +135,13 @@ static void a_reading_can_be_asked_again_after_memory_was_out(void **state)
 {
   (void)state;
   xp_capture *capture = load_path(SCENARIOS "s03_sdxl_item_nonzero.xplane.pb");
-  xp_reading *reading;
+  xp_reading *other, *reading;
   xp_error err;
+  assert_int_equal(xp_analyze(capture, NULL, &other, &err), XP_OK);
   assert_int_equal(xp_analyze(capture, NULL, &reading, &err), XP_OK);
   xp_op_row *rows, *again;
   size_t count;
-  assert_int_equal(xp_reading_ops(reading, XP_OPS_BY_OP, &rows, &count, &err), XP_OK);
+  assert_int_equal(xp_reading_ops(other, XP_OPS_BY_OP, &rows, &count, &err), XP_OK);
   pieces_fail = true;
   atomic_store(&calls, 0);
   first_to_fail = 1;
@@ -158,7 +159,11 @@ static void a_reading_can_be_asked_again_after_memory_was_out(void **state)
     assert_true(xp_str_eq(again[i].key, rows[i].key));
     assert_int_equal(again[i].self_ps, rows[i].self_ps);
   }
+  rows = again;
+  assert_int_equal(xp_reading_ops(reading, XP_OPS_BY_OP, &again, &same, &err), XP_OK);
+  assert_ptr_equal(again, rows); /* made once */
   xp_reading_free(reading);
+  xp_reading_free(other);
   xp_capture_free(capture);
 }
 

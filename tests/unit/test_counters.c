@@ -368,6 +368,18 @@ static void a_sync_that_ends_its_step_is_a_step_end(void **state)
   assert_string_equal(cuts_of(s), "step_end in train 1 (1.0)");
 }
 
+static void a_sync_that_its_step_only_waits_after_is_a_step_end(void **state)
+{
+  story *s = *state;
+  thread(s, "python");
+  step(s, "train", 1, 5, 100);
+  event(s, "StepMarker", 60, 80);
+  lazy_sync(s, 65);
+  event(s, "Wait for executions in flight", 81, 99);
+  read_story(s);
+  assert_string_equal(cuts_of(s), "step_end in train 1 (1.0)");
+}
+
 static void a_sync_that_more_follows_in_its_step_is_a_sync(void **state)
 {
   story *s = *state;
@@ -543,6 +555,7 @@ int main(void)
       STORY(programs_and_reads_of_a_step_are_those_of_the_main_name),
       STORY(without_steps_there_is_no_main_name),
       STORY(a_sync_that_ends_its_step_is_a_step_end),
+      STORY(a_sync_that_its_step_only_waits_after_is_a_step_end),
       STORY(a_sync_that_more_follows_in_its_step_is_a_sync),
       STORY(a_sync_for_a_value_is_a_read),
       STORY(a_sync_that_nobody_asked_for_is_eager_mode),

@@ -265,6 +265,23 @@ static void what_exists_is_not_overwritten(void **state)
   assert_file(below("host_2.xplane.pb"), "new");
 }
 
+static void a_path_that_somebody_chose_is_taken_or_refused(void **state)
+{
+  (void)state;
+  xp_new_file file;
+  xp_error err = {0};
+  char path[XP_PATH_ROOM];
+  snprintf(path, sizeof path, "%s", below("page: one.html"));
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(xp_new_file_open(folder, &file, &err), XP_OK);
+    assert_int_equal(xp_new_file_write(&file, i == 0 ? "first" : "second", i == 0 ? 5 : 6, &err), XP_OK);
+    assert_int_equal(xp_new_file_publish_as(&file, path, &err), i == 0 ? XP_OK : XP_ERR_IO);
+  }
+  assert_non_null(strstr(err.text, "exists"));
+  assert_file(path, "first");
+  assert_folder(folder, "page: one.html;"); /* nothing is left behind */
+}
+
 static void a_link_to_nowhere_is_not_overwritten(void **state)
 {
   (void)state;
@@ -510,6 +527,7 @@ int main(void)
       TEST(a_directory_that_cannot_be_written_to_is_told),
       TEST(a_file_has_its_name_when_it_is_whole),
       TEST(what_exists_is_not_overwritten),
+      TEST(a_path_that_somebody_chose_is_taken_or_refused),
       TEST(a_link_to_nowhere_is_not_overwritten),
       TEST(hosts_whose_names_become_equal_do_not_collide),
       TEST(a_long_name_is_not_cut_inside_a_character),

@@ -6,5 +6,7 @@
 
 /* Each returns the exit status: 1 if what it shows is not what it was written to show. */
 int demo_lab(const options *o);
+int demo_sd21(const options *o);
+int demo_sdxl(const options *o);
 
 #endif

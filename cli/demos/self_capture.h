@@ -1,0 +1,15 @@
+/* A program that captures itself as somebody outside would: through its own profiler server, by the client. */
+#ifndef XLAPROF_SELF_CAPTURE_H
+#define XLAPROF_SELF_CAPTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "xlaprof/error.h"
+
+/* Starts a server, asks it for a capture of duration_ms into logdir, calls run once the session records, and waits for
+ * the file.  path: of the file, cut at room bytes. */
+xp_status self_capture(const char *logdir, uint64_t duration_ms, xp_status (*run)(void *context, xp_error *err),
+                       void *context, char *path, size_t room, xp_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+# Writes the files of the viewer's page as a C table: cmake -D FOLDER=web -D OUT=assets_data.c -P embed.cmake
+# Every file of the folder is in it, by its name below the folder.
+
+file(GLOB_RECURSE files RELATIVE "${FOLDER}" "${FOLDER}/*")
+list(SORT files)
+set(arrays "")
+set(table "")
+set(number 0)
+foreach(file ${files})
+  if(file MATCHES "(^|/)\\.")
+    continue()
+  endif()
+  file(READ "${FOLDER}/${file}" bytes HEX)
+  string(LENGTH "${bytes}" digits)
+  math(EXPR size "${digits} / 2")
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
+  string(APPEND arrays "static const unsigned char file_${number}[] = {${bytes}0};\n")
+  string(APPEND table "  {\"${file}\", file_${number}, ${size}},\n")
+  math(EXPR number "${number} + 1")
+endforeach()
+file(WRITE "${OUT}.new" "#include \"web/assets.h\"\n\n${arrays}\nconst xp_asset xp_assets[] = {\n${table}  {\"\", 0, 0}};\n")
+file(RENAME "${OUT}.new" "${OUT}")
