@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "device/execute.h"
+#include "lazy/graph.h"
 
 enum { ROWS = 1 << 18, DEVICES = 2 };
 
@@ -39,16 +40,45 @@ static void add(const ledger_row *row)
   }
 }
 
+static int64_t cpu_ns(void)
+{
+  struct timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return xp_timespec_ns(used);
+}
+
+/* Rows of calls have times alone: to ask for more would lengthen what they are a part of. */
 static ledger_row begin(const char *kind, int device)
 {
-  ledger_row row = {.kind = kind, .class = "", .scope = "", .device = device, .late_from_ns = late_ns()};
-  row.start_ns = xp_monotonic_ns();
+  return (ledger_row){.kind = kind, .class = "", .scope = "", .device = device, .start.at_ns = xp_monotonic_ns()};
+}
+
+static void end(ledger_row *row)
+{
+  row->end.at_ns = xp_monotonic_ns();
+  add(row);
+}
+
+static ledger_row begin_measured(const char *kind, int device)
+{
+  const ledger_moment start = {.cpu_ns = cpu_ns(), .late_ns = late_ns()};
+  ledger_row row = begin(kind, device);
+  row.start.cpu_ns = start.cpu_ns;
+  row.start.late_ns = start.late_ns;
   return row;
+}
+
+static void end_measured(ledger_row *row)
+{
+  row->end.at_ns = xp_monotonic_ns();
+  row->end.cpu_ns = cpu_ns();
+  row->end.late_ns = late_ns();
+  add(row);
 }
 
 ledger_row ledger_begin(const char *class, const char *scope)
 {
-  ledger_row row = begin("stretch", 0);
+  ledger_row row = begin_measured("stretch", 0);
   row.class = class;
   row.scope = scope;
   return row;
@@ -56,9 +86,7 @@ ledger_row ledger_begin(const char *class, const char *scope)
 
 void ledger_end(ledger_row *row)
 {
-  row->end_ns = xp_monotonic_ns();
-  row->late_to_ns = late_ns();
-  add(row);
+  end_measured(row);
   row->kind = NULL;
 }
 
@@ -70,31 +98,34 @@ int ledger_write(const char *path)
     return -1;
   }
   const int64_t monotonic_ns = xp_monotonic_ns(), unix_ns = xp_unix_ns();
-  fprintf(file, "clock\t\t\t0\t0\t%lld\t%lld\t0\t0\n", (long long)monotonic_ns, (long long)unix_ns);
+  fprintf(file, "clock\t\t\t0\t0\t%lld\t%lld\n", (long long)monotonic_ns, (long long)unix_ns);
   for (size_t i = 0; i < count; i++) {
     const ledger_row *r = &rows[i];
-    fprintf(file, "%s\t%s\t%s\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\n", r->kind, r->class, r->scope, r->device,
-            (long long)r->number, (long long)r->start_ns, (long long)r->end_ns, (long long)r->late_from_ns,
-            (long long)r->late_to_ns);
+    const long long numbers[] = {r->number,     r->start.at_ns,   r->end.at_ns,  r->start.cpu_ns,
+                                 r->end.cpu_ns, r->start.late_ns, r->end.late_ns};
+    fprintf(file, "%s\t%s\t%s\t%d", r->kind, r->class, r->scope, r->device);
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+      fprintf(file, "\t%lld", numbers[k]);
+    }
+    fputc('\n', file);
   }
   return fclose(file) == 0 ? 0 : -1;
 }
 
-/* ---------------------------------------------------------------- the device (see CMakeLists.txt: --wrap) */
+/* ---------------------------------------------------------------- what is wrapped (see CMakeLists.txt: --wrap) */
 
-xp_abi_error *__real_xp_dev_compile(xp_abi_client_compile_args *args);
-xp_abi_error *__wrap_xp_dev_compile(xp_abi_client_compile_args *args);
+void __real_xl_graph_walk(xl_graph *graph, xl_root *roots, size_t count, bool may_donate);
+void __wrap_xl_graph_walk(xl_graph *graph, xl_root *roots, size_t count, bool may_donate);
 xp_abi_error *__real_xp_dev_execute(xp_abi_execute_args *args);
 xp_abi_error *__wrap_xp_dev_execute(xp_abi_execute_args *args);
 xp_status __real_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err);
 xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err);
 
-xp_abi_error *__wrap_xp_dev_compile(xp_abi_client_compile_args *args)
+void __wrap_xl_graph_walk(xl_graph *graph, xl_root *roots, size_t count, bool may_donate)
 {
-  ledger_row row = begin("compile", 0);
-  xp_abi_error *error = __real_xp_dev_compile(args);
-  ledger_end(&row);
-  return error;
+  ledger_row row = begin("walk", 0);
+  __real_xl_graph_walk(graph, roots, count, may_donate);
+  end(&row);
 }
 
 xp_abi_error *__wrap_xp_dev_execute(xp_abi_execute_args *args)
@@ -103,7 +134,7 @@ xp_abi_error *__wrap_xp_dev_execute(xp_abi_execute_args *args)
   ledger_row row = begin("execute", executable->device->ordinal);
   row.number = launch_count[row.device]++; /* one thread launches */
   xp_abi_error *error = __real_xp_dev_execute(args);
-  ledger_end(&row);
+  end(&row);
   return error;
 }
 
@@ -118,8 +149,8 @@ static int before_op(void *context, size_t step)
 {
   watched *w = context;
   int answer = w->run->before(w->run->context, step);
-  w->op = (ledger_row){.kind = "op", .class = "", .scope = "", .device = (int)w->run->seed, .number = w->number};
-  w->op.start_ns = xp_monotonic_ns();
+  w->op = begin("op", (int)w->run->seed);
+  w->op.number = w->number;
   return answer;
 }
 
@@ -127,8 +158,7 @@ static void after_op(void *context, size_t step)
 {
   watched *w = context;
   w->run->after(w->run->context, step);
-  w->op.end_ns = xp_monotonic_ns();
-  add(&w->op);
+  end(&w->op);
 }
 
 xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err)
@@ -138,9 +168,9 @@ xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run,
   own.before = before_op;
   own.after = after_op;
   own.context = &w;
-  ledger_row row = begin("run", (int)run->seed);
+  ledger_row row = begin_measured("run", (int)run->seed);
   row.number = w.number;
   xp_status status = __real_xp_dev_plan_run(plan, &own, err);
-  ledger_end(&row);
+  end_measured(&row);
   return status;
 }

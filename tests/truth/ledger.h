@@ -1,9 +1,9 @@
 /* What the host and the device did, by a clock of their own: the truth that a reading of the same time is held against.
  *
- * The host's thread begins and ends stretches, one after the other.  Compiles, launches, runs and operations are noted
- * around the functions of the device that do them (the linker wraps them), where neither the annotations nor the
- * device's tracer have a part.  Each row also has how long its thread had been kept from a processor, in all, when it
- * began and ended, so that a disturbed stretch is known.
+ * The host's thread begins and ends stretches, one after the other.  Walks through graphs, launches, runs and
+ * operations are noted around the functions that do them (the linker wraps them), where neither the annotations nor the
+ * device's tracer have a part.  Each row also has how long its thread had been on a processor and ready but kept from
+ * one, so that a disturbed stretch is known.
  */
 #ifndef XP_TESTS_LEDGER_H
 #define XP_TESTS_LEDGER_H
@@ -11,12 +11,16 @@
 #include <stdint.h>
 
 typedef struct {
-  const char *kind;  /* "stretch", or what the device did: "compile", "execute", "run", "op" */
+  int64_t at_ns, cpu_ns, late_ns; /* CLOCK_MONOTONIC; of the thread, in all */
+} ledger_moment;
+
+typedef struct {
+  const char *kind;  /* "stretch", "walk", or what the device did: "execute", "run", "op" */
   const char *class; /* of a stretch: the class of reading.md that it is */
   const char *scope; /* the annotation around it, or "" */
   int device;
   int64_t number; /* of launches and runs: which of the device */
-  int64_t start_ns, end_ns, late_from_ns, late_to_ns;
+  ledger_moment start, end;
 } ledger_row;
 
 /* Notes what the calling thread does from now on, and that it is done. */
