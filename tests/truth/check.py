@@ -114,7 +114,7 @@ class Ledger:
         runs = [r for device in self.runs for r in self.runs[device] if r.start < end and r.end > start]
         late = [r.late_to - r.late_from for r in stretches + runs]
         late += [r.end - r.start - (r.cpu_to - r.cpu_from) for r in stretches if r.cls in BUSY]
-        late += [b.start - a.end for a, b in zip(stretches, stretches[1:])]
+        late += [b.start - a.end for a, b in zip(self.stretches, self.stretches[1:]) if a.end < end and b.start > start]
         return max(late, default=0)
 
     def triggers(self, start, end, launch_end):

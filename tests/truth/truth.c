@@ -37,7 +37,8 @@ static struct {
   xl_tensor large[LARGE];                   /* of 1, 2, 3 .. times LARGE_BYTES */
   char *host;                               /* room for the largest */
   int chains;                               /* programs that were compiled */
-  int64_t latency_ns;
+  int64_t latency_ns;                       /* of launches, where it is what a scenario is about */
+  int64_t other_ns;                         /* what one launch on the other device takes */
 } t;
 
 static void must(xp_status status, const xp_error *err)
@@ -61,10 +62,10 @@ static uint64_t chance(uint64_t below)
   return (t.random >> 16) % below;
 }
 
-/* A length from 1 to 30 ms, as often below 6 ms as above. */
+/* A length from 1.5 to 30 ms, as often below 6 ms as above. */
 static int64_t some_length_ns(void)
 {
-  static const int64_t decades[] = {1000, 2000, 4000, 6000, 12000, 20000, 30000};
+  static const int64_t decades[] = {1500, 2500, 4000, 6000, 12000, 20000, 30000};
   const size_t i = chance(6);
   return 1000 * (decades[i] + (int64_t)chance((uint64_t)(decades[i + 1] - decades[i])));
 }
@@ -108,10 +109,10 @@ static void build_work(void)
   t.result = products(t.x, t.w);
 }
 
-static void begin_round(xp_trace *step, int64_t number)
+static xp_trace begin_round(bool has_step, int64_t number)
 {
-  t.has_step = chance(2) == 0;
-  *step = t.has_step ? xp_step_begin("round", number) : (xp_trace){0};
+  t.has_step = has_step;
+  return has_step ? xp_step_begin("round", number) : (xp_trace){0};
 }
 
 static void end_round(xp_trace step)
@@ -355,25 +356,17 @@ static void act_loader(int64_t length_ns)
 
 /* ---------------------------------------------------------------- another device */
 
-/* Gives the other device work for about a time; what one launch takes was measured. */
+/* Gives the other device work for about a time. */
 static void occupy_other(int64_t length_ns)
 {
-  static int64_t one_ns;
-  xp_error err = {0};
   xl_device_use(t.other);
-  const int64_t start_ns = xp_monotonic_ns();
-  int64_t count = one_ns > 0 ? length_ns / one_ns + 1 : 1;
-  for (; count > 0; count--) {
+  for (int64_t count = t.other_ns > 0 ? length_ns / t.other_ns + 1 : 1; count > 0; count--) {
     drop(t.other_result);
     t.other_result = products(t.other_x, t.other_w);
     LEDGER("tracing", t.has_step ? "round" : "")
     {
       sync_tensor(t.other_result);
     }
-  }
-  if (one_ns == 0) {
-    must(xl_wait(&err), &err);
-    one_ns = xp_monotonic_ns() - start_ns;
   }
   xl_device_use(t.device);
 }
@@ -423,13 +416,12 @@ static const scenario scenarios[] = {
 static void open_devices(const scenario *s)
 {
   xp_error err = {0};
-  char slowdown[16], latency[16], chosen[24];
+  char slowdown[16], chosen[24];
   snprintf(slowdown, sizeof slowdown, "%d", 3 + (int)chance(5));
-  snprintf(latency, sizeof latency, "%d", 100 + (int)chance(500));
-  const int64_t length_ns = some_length_ns();
+  const int64_t length_ns = s->chosen != NULL ? some_length_ns() : 1000 * (100 + (int64_t)chance(500));
   snprintf(chosen, sizeof chosen, "%lld", (long long)(length_ns / 1000));
-  const char *const texts[] = {"device_count", s->devices, "slowdown", slowdown, "launch_latency_us",
-                               latency,        s->chosen,  chosen,     NULL}; /* the last of equal ones holds */
+  const char *option = s->chosen != NULL ? s->chosen : "launch_latency_us";
+  const char *const texts[] = {"device_count", s->devices, "slowdown", slowdown, option, chosen, NULL};
   xl_device_options options = XL_DEVICE_OPTIONS_INIT;
   options.options = texts;
   t.latency_ns = s->chosen != NULL && strcmp(s->chosen, "launch_latency_us") == 0 ? length_ns : 0;
@@ -439,11 +431,11 @@ static void open_devices(const scenario *s)
   }
   options.number = 0;
   must(xl_device_open(&options, &t.device, &err), &err);
-  printf("slowdown %s, launch_latency_us %s", slowdown, latency);
-  printf(s->chosen != NULL ? ", %s %s\n" : "\n", s->chosen, chosen);
+  printf("slowdown %s, %s %s\n", slowdown, option, chosen);
 }
 
-/* Everything that acts need, and a run of all programs but those that are to be compiled. */
+/* Everything that acts need, and a run of all programs but those that are to be compiled: names are part of a program,
+ * so in a step it is another one. */
 static void warm_up(void)
 {
   static float values[OTHER_SIDE * OTHER_SIDE];
@@ -460,15 +452,25 @@ static void warm_up(void)
   t.w = xl_from_host(XL_F32, XL_SHAPE(SIDE, SIDE), values);
   xl_loader_options options = {.size = sizeof options, .array_count = 1, .fetch = fetch, .batches_ahead = 1};
   must(xl_loader_open(&options, &source.loader, &err), &err);
-  build_work();
-  must(xl_sync(true, &err), &err);
   if (t.other != NULL) {
     xl_device_use(t.other);
     t.other_x = xl_from_host(XL_F32, XL_SHAPE(OTHER_SIDE, OTHER_SIDE), values);
     t.other_w = xl_from_host(XL_F32, XL_SHAPE(OTHER_SIDE, OTHER_SIDE), values);
-    t.other_result = products(t.other_x, t.other_w);
-    must(xl_sync(true, &err), &err);
+    xl_device_use(t.device);
+  }
+  for (int has_step = 1; has_step >= 0; has_step--) {
+    const xp_trace step = begin_round(has_step, 0);
+    if (t.other != NULL) {
+      occupy_other(1);
+    }
+    end_round(step);
+    act_wait(0);
+  }
+  if (t.other != NULL) {
+    const int64_t start_ns = xp_monotonic_ns();
     occupy_other(1);
+    act_wait(0);
+    t.other_ns = xp_monotonic_ns() - start_ns;
   }
 }
 
@@ -494,19 +496,17 @@ static void perform(const scenario *s)
 {
   void (*acts[ROUNDS_MAX])(int64_t length_ns);
   const size_t count = shuffle(s, acts);
-  xp_trace step;
-  begin_round(&step, 0);
-  end_round(step);
+  end_round(begin_round(false, 0));
   for (size_t i = 0; i < count;) {
-    begin_round(&step, (int64_t)i + 1);
-    const uint64_t prelude = acts[i] == act_elsewhere ? 2 : chance(3); /* that leaves the launch alone */
+    const xp_trace step = begin_round(chance(2) == 0, (int64_t)i + 1);
+    const uint64_t prelude = s->chosen == NULL ? chance(3) : 2; /* what options make is left alone */
     if (prelude == 0) {
       act_wait(0);
     } else if (prelude == 1) {
       act_peek(0);
     }
     acts[i++](some_length_ns());
-    if (i < count && chance(4) == 0) {
+    if (i < count && s->chosen == NULL && chance(4) == 0) {
       acts[i++](some_length_ns());
     }
     end_round(step);
