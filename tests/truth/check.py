@@ -39,9 +39,7 @@ SCENARIOS = {  # each, and the classes that it must have made for 1 ms at least
 SHARE, LEAST_US, ATTEMPTS = 0.05, 200, 5
 CLASSES = ["in_program", "compile", "value_request", "wait", "upload", "tracing", "input", "dispatch", "host", "launch"]
 
-BUSY = ["compile", "tracing", "upload"]  # stretches in which the host's thread never waits
-
-Row = collections.namedtuple("Row", "kind cls scope device number start end cpu_from cpu_to late_from late_to")
+Row = collections.namedtuple("Row", "kind cls scope device number start end late")
 Act = collections.namedtuple("Act", "cls scope start end")  # a piece of a gap, in ns
 
 
@@ -59,6 +57,7 @@ class Ledger:
         rows = [Row(*l[:3], *[int(n) + (shift if i in (2, 3) else 0) for i, n in enumerate(l[3:])]) for l in lines]
         rows.sort(key=lambda r: r.start)
         self.stretches = [r for r in rows if r.kind == "stretch"]
+        self.marks = [r for r in rows if r.kind == "mark"]
         self.walks = [r for r in rows if r.kind == "walk"]
         self.executes = {(r.device, r.number): r for r in rows if r.kind == "execute"}
         self.runs = collections.defaultdict(list)
@@ -109,12 +108,11 @@ class Ledger:
         return Act(cls, scope, x, y)
 
     def late(self, start, end):
-        """How long a thread was off the processor, at most, between two moments of its own that follow each other."""
-        stretches = [r for r in self.stretches if r.start < end and r.end > start]
-        runs = [r for device in self.runs for r in self.runs[device] if r.start < end and r.end > start]
-        late = [r.late_to - r.late_from for r in stretches + runs]
-        late += [r.end - r.start - (r.cpu_to - r.cpu_from) for r in stretches if r.cls in BUSY]
-        late += [b.start - a.end for a, b in zip(self.stretches, self.stretches[1:]) if a.end < end and b.start > start]
+        """How long a thread was kept from the processor, at most, between two marks or ends of runs that follow each other,
+        and how long the host spent between two stretches."""
+        late = [b.start - a.end for a, b in zip(self.stretches, self.stretches[1:]) if a.end < end and b.start > start]
+        for rows in [self.marks] + list(self.runs.values()):
+            late += [b.late - a.late for a, b in zip(rows, rows[1:]) if a.end < end and b.end > start]
         return max(late, default=0)
 
     def triggers(self, start, end, launch_end):

@@ -18,7 +18,7 @@ static ledger_row rows[ROWS];
 static size_t row_count;
 static int64_t launch_count[DEVICES], run_count[DEVICES];
 
-/* How long this thread was ready to run while others had the processors; 0 where the system does not say. */
+/* How long this thread was ready to run while others had the processors, in all; 0 where the system does not say. */
 static int64_t late_ns(void)
 {
   static _Thread_local int file = -2;
@@ -40,45 +40,22 @@ static void add(const ledger_row *row)
   }
 }
 
-static int64_t cpu_ns(void)
-{
-  struct timespec used;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return xp_timespec_ns(used);
-}
-
-/* Rows of calls have times alone: to ask for more would lengthen what they are a part of. */
 static ledger_row begin(const char *kind, int device)
 {
-  return (ledger_row){.kind = kind, .class = "", .scope = "", .device = device, .start.at_ns = xp_monotonic_ns()};
+  return (ledger_row){
+      .kind = kind, .class = "", .scope = "", .device = device, .late_ns = -1, .start_ns = xp_monotonic_ns()};
 }
 
 static void end(ledger_row *row)
 {
-  row->end.at_ns = xp_monotonic_ns();
+  row->end_ns = xp_monotonic_ns();
   add(row);
-}
-
-static ledger_row begin_measured(const char *kind, int device)
-{
-  const ledger_moment start = {.cpu_ns = cpu_ns(), .late_ns = late_ns()};
-  ledger_row row = begin(kind, device);
-  row.start.cpu_ns = start.cpu_ns;
-  row.start.late_ns = start.late_ns;
-  return row;
-}
-
-static void end_measured(ledger_row *row)
-{
-  row->end.at_ns = xp_monotonic_ns();
-  row->end.cpu_ns = cpu_ns();
-  row->end.late_ns = late_ns();
-  add(row);
+  row->kind = NULL;
 }
 
 ledger_row ledger_begin(const char *class, const char *scope)
 {
-  ledger_row row = begin_measured("stretch", 0);
+  ledger_row row = begin("stretch", 0);
   row.class = class;
   row.scope = scope;
   return row;
@@ -86,8 +63,14 @@ ledger_row ledger_begin(const char *class, const char *scope)
 
 void ledger_end(ledger_row *row)
 {
-  end_measured(row);
-  row->kind = NULL;
+  end(row);
+}
+
+void ledger_mark(void)
+{
+  ledger_row row = begin("mark", 0);
+  row.late_ns = late_ns();
+  end(&row);
 }
 
 int ledger_write(const char *path)
@@ -98,16 +81,11 @@ int ledger_write(const char *path)
     return -1;
   }
   const int64_t monotonic_ns = xp_monotonic_ns(), unix_ns = xp_unix_ns();
-  fprintf(file, "clock\t\t\t0\t0\t%lld\t%lld\n", (long long)monotonic_ns, (long long)unix_ns);
+  fprintf(file, "clock\t\t\t0\t0\t%lld\t%lld\t-1\n", (long long)monotonic_ns, (long long)unix_ns);
   for (size_t i = 0; i < count; i++) {
     const ledger_row *r = &rows[i];
-    const long long numbers[] = {r->number,     r->start.at_ns,   r->end.at_ns,  r->start.cpu_ns,
-                                 r->end.cpu_ns, r->start.late_ns, r->end.late_ns};
-    fprintf(file, "%s\t%s\t%s\t%d", r->kind, r->class, r->scope, r->device);
-    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
-      fprintf(file, "\t%lld", numbers[k]);
-    }
-    fputc('\n', file);
+    fprintf(file, "%s\t%s\t%s\t%d\t%lld\t%lld\t%lld\t%lld\n", r->kind, r->class, r->scope, r->device,
+            (long long)r->number, (long long)r->start_ns, (long long)r->end_ns, (long long)r->late_ns);
   }
   return fclose(file) == 0 ? 0 : -1;
 }
@@ -168,9 +146,10 @@ xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run,
   own.before = before_op;
   own.after = after_op;
   own.context = &w;
-  ledger_row row = begin_measured("run", (int)run->seed);
+  ledger_row row = begin("run", (int)run->seed);
   row.number = w.number;
   xp_status status = __real_xp_dev_plan_run(plan, &own, err);
-  end_measured(&row);
+  row.late_ns = late_ns();
+  end(&row);
   return status;
 }

@@ -2,8 +2,8 @@
  *
  * The host's thread begins and ends stretches, one after the other.  Walks through graphs, launches, runs and
  * operations are noted around the functions that do them (the linker wraps them), where neither the annotations nor the
- * device's tracer have a part.  Each row also has how long its thread had been on a processor and ready but kept from
- * one, so that a disturbed stretch is known.
+ * device's tracer have a part.  Asking how long a thread was kept from a processor is a call of the system, at which it
+ * may lose it: that is done at marks, and at the ends of runs.
  */
 #ifndef XP_TESTS_LEDGER_H
 #define XP_TESTS_LEDGER_H
@@ -11,21 +11,21 @@
 #include <stdint.h>
 
 typedef struct {
-  int64_t at_ns, cpu_ns, late_ns; /* CLOCK_MONOTONIC; of the thread, in all */
-} ledger_moment;
-
-typedef struct {
-  const char *kind;  /* "stretch", "walk", or what the device did: "execute", "run", "op" */
+  const char *kind;  /* "stretch", "mark", "walk", or what the device did: "execute", "run", "op" */
   const char *class; /* of a stretch: the class of reading.md that it is */
   const char *scope; /* the annotation around it, or "" */
   int device;
-  int64_t number; /* of launches and runs: which of the device */
-  ledger_moment start, end;
+  int64_t number;           /* of launches and runs: which of the device */
+  int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+  int64_t late_ns;          /* of marks and runs: how long the thread had been kept from a processor, in all; else -1 */
 } ledger_row;
 
 /* Notes what the calling thread does from now on, and that it is done. */
 ledger_row ledger_begin(const char *class, const char *scope);
 void ledger_end(ledger_row *row);
+
+/* Notes how long the calling thread was kept from a processor so far. */
+void ledger_mark(void);
 
 /* LEDGER("wait", "scope") { .. }: a stretch. */
 #define LEDGER(class, scope)                                                                                           \

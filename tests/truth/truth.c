@@ -111,8 +111,13 @@ static void build_work(void)
 
 static xp_trace begin_round(bool has_step, int64_t number)
 {
+  const xp_trace step = has_step ? xp_step_begin("round", number) : (xp_trace){0};
   t.has_step = has_step;
-  return has_step ? xp_step_begin("round", number) : (xp_trace){0};
+  UNNAMED
+  {
+    ledger_mark();
+  }
+  return step;
 }
 
 static void end_round(xp_trace step)
@@ -512,6 +517,7 @@ static void perform(const scenario *s)
     end_round(step);
   }
   act_wait(0);
+  ledger_mark();
 }
 
 static void run(const scenario *s, const char *folder)
