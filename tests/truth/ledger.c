@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "device/execute.h"
+#include "lazy/graph.h"
 
 enum { ROWS = 1 << 18, DEVICES = 2 };
 
@@ -17,7 +18,7 @@ static ledger_row rows[ROWS];
 static size_t row_count;
 static int64_t launch_count[DEVICES], run_count[DEVICES];
 
-/* How long this thread was ready to run while others had the processors; 0 where the system does not say. */
+/* How long this thread was ready to run while others had the processors, in all; 0 where the system does not say. */
 static int64_t late_ns(void)
 {
   static _Thread_local int file = -2;
@@ -41,9 +42,15 @@ static void add(const ledger_row *row)
 
 static ledger_row begin(const char *kind, int device)
 {
-  ledger_row row = {.kind = kind, .class = "", .scope = "", .device = device, .late_from_ns = late_ns()};
-  row.start_ns = xp_monotonic_ns();
-  return row;
+  return (ledger_row){
+      .kind = kind, .class = "", .scope = "", .device = device, .late_ns = -1, .start_ns = xp_monotonic_ns()};
+}
+
+static void end(ledger_row *row)
+{
+  row->end_ns = xp_monotonic_ns();
+  add(row);
+  row->kind = NULL;
 }
 
 ledger_row ledger_begin(const char *class, const char *scope)
@@ -56,10 +63,14 @@ ledger_row ledger_begin(const char *class, const char *scope)
 
 void ledger_end(ledger_row *row)
 {
-  row->end_ns = xp_monotonic_ns();
-  row->late_to_ns = late_ns();
-  add(row);
-  row->kind = NULL;
+  end(row);
+}
+
+void ledger_mark(void)
+{
+  ledger_row row = begin("mark", 0);
+  row.late_ns = late_ns();
+  end(&row);
 }
 
 int ledger_write(const char *path)
@@ -70,31 +81,29 @@ int ledger_write(const char *path)
     return -1;
   }
   const int64_t monotonic_ns = xp_monotonic_ns(), unix_ns = xp_unix_ns();
-  fprintf(file, "clock\t\t\t0\t0\t%lld\t%lld\t0\t0\n", (long long)monotonic_ns, (long long)unix_ns);
+  fprintf(file, "clock\t\t\t0\t0\t%lld\t%lld\t-1\n", (long long)monotonic_ns, (long long)unix_ns);
   for (size_t i = 0; i < count; i++) {
     const ledger_row *r = &rows[i];
-    fprintf(file, "%s\t%s\t%s\t%d\t%lld\t%lld\t%lld\t%lld\t%lld\n", r->kind, r->class, r->scope, r->device,
-            (long long)r->number, (long long)r->start_ns, (long long)r->end_ns, (long long)r->late_from_ns,
-            (long long)r->late_to_ns);
+    fprintf(file, "%s\t%s\t%s\t%d\t%lld\t%lld\t%lld\t%lld\n", r->kind, r->class, r->scope, r->device,
+            (long long)r->number, (long long)r->start_ns, (long long)r->end_ns, (long long)r->late_ns);
   }
   return fclose(file) == 0 ? 0 : -1;
 }
 
-/* ---------------------------------------------------------------- the device (see CMakeLists.txt: --wrap) */
+/* ---------------------------------------------------------------- what is wrapped (see CMakeLists.txt: --wrap) */
 
-xp_abi_error *__real_xp_dev_compile(xp_abi_client_compile_args *args);
-xp_abi_error *__wrap_xp_dev_compile(xp_abi_client_compile_args *args);
+void __real_xl_graph_walk(xl_graph *graph, xl_root *roots, size_t count, bool may_donate);
+void __wrap_xl_graph_walk(xl_graph *graph, xl_root *roots, size_t count, bool may_donate);
 xp_abi_error *__real_xp_dev_execute(xp_abi_execute_args *args);
 xp_abi_error *__wrap_xp_dev_execute(xp_abi_execute_args *args);
 xp_status __real_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err);
 xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err);
 
-xp_abi_error *__wrap_xp_dev_compile(xp_abi_client_compile_args *args)
+void __wrap_xl_graph_walk(xl_graph *graph, xl_root *roots, size_t count, bool may_donate)
 {
-  ledger_row row = begin("compile", 0);
-  xp_abi_error *error = __real_xp_dev_compile(args);
-  ledger_end(&row);
-  return error;
+  ledger_row row = begin("walk", 0);
+  __real_xl_graph_walk(graph, roots, count, may_donate);
+  end(&row);
 }
 
 xp_abi_error *__wrap_xp_dev_execute(xp_abi_execute_args *args)
@@ -103,7 +112,7 @@ xp_abi_error *__wrap_xp_dev_execute(xp_abi_execute_args *args)
   ledger_row row = begin("execute", executable->device->ordinal);
   row.number = launch_count[row.device]++; /* one thread launches */
   xp_abi_error *error = __real_xp_dev_execute(args);
-  ledger_end(&row);
+  end(&row);
   return error;
 }
 
@@ -118,8 +127,8 @@ static int before_op(void *context, size_t step)
 {
   watched *w = context;
   int answer = w->run->before(w->run->context, step);
-  w->op = (ledger_row){.kind = "op", .class = "", .scope = "", .device = (int)w->run->seed, .number = w->number};
-  w->op.start_ns = xp_monotonic_ns();
+  w->op = begin("op", (int)w->run->seed);
+  w->op.number = w->number;
   return answer;
 }
 
@@ -127,8 +136,7 @@ static void after_op(void *context, size_t step)
 {
   watched *w = context;
   w->run->after(w->run->context, step);
-  w->op.end_ns = xp_monotonic_ns();
-  add(&w->op);
+  end(&w->op);
 }
 
 xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err)
@@ -141,6 +149,7 @@ xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run,
   ledger_row row = begin("run", (int)run->seed);
   row.number = w.number;
   xp_status status = __real_xp_dev_plan_run(plan, &own, err);
-  ledger_end(&row);
+  row.late_ns = late_ns();
+  end(&row);
   return status;
 }

@@ -1,9 +1,9 @@
 /* What the host and the device did, by a clock of their own: the truth that a reading of the same time is held against.
  *
- * The host's thread begins and ends stretches, one after the other.  Compiles, launches, runs and operations are noted
- * around the functions of the device that do them (the linker wraps them), where neither the annotations nor the
- * device's tracer have a part.  Each row also has how long its thread had been kept from a processor, in all, when it
- * began and ended, so that a disturbed stretch is known.
+ * The host's thread begins and ends stretches, one after the other.  Walks through graphs, launches, runs and
+ * operations are noted around the functions that do them (the linker wraps them), where neither the annotations nor the
+ * device's tracer have a part.  Asking how long a thread was kept from a processor is a call of the system, at which it
+ * may lose it: that is done at marks, and at the ends of runs.
  */
 #ifndef XP_TESTS_LEDGER_H
 #define XP_TESTS_LEDGER_H
@@ -11,17 +11,21 @@
 #include <stdint.h>
 
 typedef struct {
-  const char *kind;  /* "stretch", or what the device did: "compile", "execute", "run", "op" */
+  const char *kind;  /* "stretch", "mark", "walk", or what the device did: "execute", "run", "op" */
   const char *class; /* of a stretch: the class of reading.md that it is */
   const char *scope; /* the annotation around it, or "" */
   int device;
-  int64_t number; /* of launches and runs: which of the device */
-  int64_t start_ns, end_ns, late_from_ns, late_to_ns;
+  int64_t number;           /* of launches and runs: which of the device */
+  int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+  int64_t late_ns;          /* of marks and runs: how long the thread had been kept from a processor, in all; else -1 */
 } ledger_row;
 
 /* Notes what the calling thread does from now on, and that it is done. */
 ledger_row ledger_begin(const char *class, const char *scope);
 void ledger_end(ledger_row *row);
+
+/* Notes how long the calling thread was kept from a processor so far. */
+void ledger_mark(void);
 
 /* LEDGER("wait", "scope") { .. }: a stretch. */
 #define LEDGER(class, scope)                                                                                           \

@@ -17,7 +17,16 @@
 #include "xlaprof/lazy.h"
 #include "xlaprof/session.h"
 
-enum { SIDE = 160, ROUNDS_MAX = 64, LARGE = 6, LARGE_BYTES = 8 << 20, BATCH = 64, CHAIN_NS = 5000, NODES = 400 };
+enum {
+  SIDE = 160,
+  OTHER_SIDE = 256,
+  ROUNDS_MAX = 64,
+  LARGE = 6,
+  LARGE_BYTES = 8 << 20,
+  BATCH = 64,
+  CHAIN_NS = 5000,
+  NODES = 400
+};
 
 static struct {
   uint64_t random;
@@ -28,7 +37,8 @@ static struct {
   xl_tensor large[LARGE];                   /* of 1, 2, 3 .. times LARGE_BYTES */
   char *host;                               /* room for the largest */
   int chains;                               /* programs that were compiled */
-  int64_t latency_ns;
+  int64_t latency_ns;                       /* of launches, where it is what a scenario is about */
+  int64_t other_ns;                         /* what one launch on the other device takes */
 } t;
 
 static void must(xp_status status, const xp_error *err)
@@ -38,6 +48,9 @@ static void must(xp_status status, const xp_error *err)
     exit(3);
   }
 }
+
+/* A stretch without an annotation of its own. */
+#define UNNAMED LEDGER(t.has_step ? "host" : "unknown", t.has_step ? "round" : "")
 
 /* ---------------------------------------------------------------- chance */
 
@@ -49,10 +62,10 @@ static uint64_t chance(uint64_t below)
   return (t.random >> 16) % below;
 }
 
-/* A length from 1 to 30 ms, as often below 6 ms as above. */
+/* A length from 1.5 to 30 ms, as often below 6 ms as above. */
 static int64_t some_length_ns(void)
 {
-  static const int64_t decades[] = {1000, 2000, 4000, 6000, 12000, 20000, 30000};
+  static const int64_t decades[] = {1500, 2500, 4000, 6000, 12000, 20000, 30000};
   const size_t i = chance(6);
   return 1000 * (decades[i] + (int64_t)chance((uint64_t)(decades[i + 1] - decades[i])));
 }
@@ -69,28 +82,42 @@ static xl_tensor products(xl_tensor x, xl_tensor w)
 {
   xl_tensor y = XL_NONE;
   XP_TRACE("fwd") {
-    XL_POOL
+    LEDGER("tracing", "fwd")
     {
-      y = xl_keep(xl_relu(xl_matmul(xl_relu(xl_matmul(xl_relu(xl_matmul(x, w)), w)), w)));
+      XL_POOL
+      {
+        y = xl_keep(xl_relu(xl_matmul(xl_relu(xl_matmul(xl_relu(xl_matmul(x, w)), w)), w)));
+      }
     }
   }
   return y;
 }
 
-/* The usual work: a small program that is there already.  The end of the step is its barrier if there is one. */
-static void build_work(void)
+/* Frees what was computed, under no annotation. */
+static void drop(xl_tensor tensor)
 {
-  LEDGER("tracing", "fwd")
+  UNNAMED
   {
-    xl_free(t.result);
-    t.result = products(t.x, t.w);
+    xl_free(tensor);
   }
 }
 
-static void begin_round(xp_trace *step, int64_t number)
+/* The usual work: a small program that is there already.  The end of the step is its barrier if there is one. */
+static void build_work(void)
 {
-  t.has_step = chance(2) == 0;
-  *step = t.has_step ? xp_step_begin("round", number) : (xp_trace){0};
+  drop(t.result);
+  t.result = products(t.x, t.w);
+}
+
+static xp_trace begin_round(bool has_step, int64_t number)
+{
+  const xp_trace step = has_step ? xp_step_begin("round", number) : (xp_trace){0};
+  t.has_step = has_step;
+  UNNAMED
+  {
+    ledger_mark();
+  }
+  return step;
 }
 
 static void end_round(xp_trace step)
@@ -165,9 +192,9 @@ static void act_compile(int64_t length_ns)
 {
   const int count = (int)(length_ns / CHAIN_NS) + t.chains++;
   xl_tensor y = XL_NONE;
-  LEDGER("tracing", "fwd")
-  {
-    XP_TRACE("fwd") {
+  XP_TRACE("fwd") {
+    LEDGER("tracing", "fwd")
+    {
       XL_POOL
       {
         y = xl_mean(t.x);
@@ -184,9 +211,14 @@ static void act_compile(int64_t length_ns)
       sync_tensor(y);
     }
   }
-  LEDGER("tracing", "free")
+  drop(y);
+}
+
+static void act_unnamed(int64_t length_ns)
+{
+  UNNAMED
   {
-    xl_free(y);
+    sleep_ns(length_ns);
   }
 }
 
@@ -313,9 +345,12 @@ static void ask_source(int64_t length_ns)
 static void act_loader(int64_t length_ns)
 {
   xp_error err = {0};
-  LEDGER("input", t.has_step ? "round" : "")
+  UNNAMED
   {
     ask_source(length_ns);
+  }
+  LEDGER("input", t.has_step ? "round" : "")
+  {
     XL_POOL
     {
       xl_tensor batch;
@@ -326,28 +361,17 @@ static void act_loader(int64_t length_ns)
 
 /* ---------------------------------------------------------------- another device */
 
-/* Gives the other device work for about a time; what one launch takes was measured. */
+/* Gives the other device work for about a time. */
 static void occupy_other(int64_t length_ns)
 {
-  static int64_t one_ns;
-  xp_error err = {0};
   xl_device_use(t.other);
-  const int64_t start_ns = xp_monotonic_ns();
-  int64_t count = one_ns > 0 ? length_ns / one_ns + 1 : 1;
-  for (; count > 0; count--) {
-    LEDGER("tracing", "fwd")
-    {
-      xl_free(t.other_result);
-      t.other_result = products(t.other_x, t.other_w);
-    }
+  for (int64_t count = t.other_ns > 0 ? length_ns / t.other_ns + 1 : 1; count > 0; count--) {
+    drop(t.other_result);
+    t.other_result = products(t.other_x, t.other_w);
     LEDGER("tracing", t.has_step ? "round" : "")
     {
       sync_tensor(t.other_result);
     }
-  }
-  if (one_ns == 0) {
-    must(xl_wait(&err), &err);
-    one_ns = xp_monotonic_ns() - start_ns;
   }
   xl_device_use(t.device);
 }
@@ -360,7 +384,7 @@ static void act_other_wait(int64_t length_ns)
 
 static void act_other_read(int64_t length_ns)
 {
-  static float values[SIDE * SIDE];
+  static float values[OTHER_SIDE * OTHER_SIDE];
   xp_error err = {0};
   occupy_other(length_ns);
   XP_TRACE("gather") {
@@ -384,34 +408,25 @@ typedef struct {
 } scenario;
 
 static const scenario scenarios[] = {
-    {"host",
-     NULL,
-     "1",
-     {{act_sleep, 3},
-      {act_compute, 3},
-      {act_trace, 4},
-      {act_compile, 4},
-      {act_read, 4},
-      {act_upload, 4},
-      {act_data_scope, 2},
-      {act_loader, 3},
-      {act_nothing, 1}}},
-    {"latency", "launch_latency_us", "1", {{act_elsewhere, 3}, {act_wait, 3}, {act_peek, 3}, {act_compute, 1}}},
+    {"host", NULL, "1", {{act_sleep, 3}, {act_compute, 3}, {act_unnamed, 1}}},
+    {"input", NULL, "1", {{act_data_scope, 2}, {act_loader, 3}, {act_sleep, 1}}},
+    {"graph", NULL, "1", {{act_trace, 3}, {act_compile, 4}}},
+    {"transfer", NULL, "1", {{act_read, 4}, {act_upload, 4}}},
+    {"latency", "launch_latency_us", "1", {{act_elsewhere, 3}, {act_wait, 2}, {act_peek, 2}, {act_compute, 1}}},
     {"pause", "pause_us", "1", {{act_nothing, 2}, {act_wait, 2}, {act_sleep, 2}}},
     {"dispatch", "dispatch_us", "1", {{act_nothing, 3}, {act_wait, 2}, {act_compute, 2}}},
-    {"devices", NULL, "2", {{act_other_wait, 4}, {act_other_read, 4}}},
+    {"devices", NULL, "2", {{act_other_wait, 3}, {act_other_read, 3}}},
 };
 
 static void open_devices(const scenario *s)
 {
   xp_error err = {0};
-  char slowdown[16], latency[16], chosen[24];
+  char slowdown[16], chosen[24];
   snprintf(slowdown, sizeof slowdown, "%d", 3 + (int)chance(5));
-  snprintf(latency, sizeof latency, "%d", 100 + (int)chance(500));
-  const int64_t length_ns = some_length_ns();
+  const int64_t length_ns = s->chosen != NULL ? some_length_ns() : 1000 * (100 + (int64_t)chance(500));
   snprintf(chosen, sizeof chosen, "%lld", (long long)(length_ns / 1000));
-  const char *const texts[] = {"device_count", s->devices, "slowdown", slowdown, "launch_latency_us",
-                               latency,        s->chosen,  chosen,     NULL}; /* the last of equal ones holds */
+  const char *option = s->chosen != NULL ? s->chosen : "launch_latency_us";
+  const char *const texts[] = {"device_count", s->devices, "slowdown", slowdown, option, chosen, NULL};
   xl_device_options options = XL_DEVICE_OPTIONS_INIT;
   options.options = texts;
   t.latency_ns = s->chosen != NULL && strcmp(s->chosen, "launch_latency_us") == 0 ? length_ns : 0;
@@ -421,16 +436,16 @@ static void open_devices(const scenario *s)
   }
   options.number = 0;
   must(xl_device_open(&options, &t.device, &err), &err);
-  printf("slowdown %s, launch_latency_us %s", slowdown, latency);
-  printf(s->chosen != NULL ? ", %s %s\n" : "\n", s->chosen, chosen);
+  printf("slowdown %s, %s %s\n", slowdown, option, chosen);
 }
 
-/* Everything that acts need, and a run of all programs but those that are to be compiled. */
+/* Everything that acts need, and a run of all programs but those that are to be compiled: names are part of a program,
+ * so in a step it is another one. */
 static void warm_up(void)
 {
-  static float values[SIDE * SIDE];
+  static float values[OTHER_SIDE * OTHER_SIDE];
   xp_error err = {0};
-  for (int i = 0; i < SIDE * SIDE; i++) {
+  for (int i = 0; i < OTHER_SIDE * OTHER_SIDE; i++) {
     values[i] = (float)(i % 7) * 0.01f;
   }
   t.host = calloc(LARGE, LARGE_BYTES);
@@ -442,15 +457,25 @@ static void warm_up(void)
   t.w = xl_from_host(XL_F32, XL_SHAPE(SIDE, SIDE), values);
   xl_loader_options options = {.size = sizeof options, .array_count = 1, .fetch = fetch, .batches_ahead = 1};
   must(xl_loader_open(&options, &source.loader, &err), &err);
-  build_work();
-  must(xl_sync(true, &err), &err);
   if (t.other != NULL) {
     xl_device_use(t.other);
-    t.other_x = xl_from_host(XL_F32, XL_SHAPE(SIDE, SIDE), values);
-    t.other_w = xl_from_host(XL_F32, XL_SHAPE(SIDE, SIDE), values);
-    t.other_result = products(t.other_x, t.other_w);
-    must(xl_sync(true, &err), &err);
+    t.other_x = xl_from_host(XL_F32, XL_SHAPE(OTHER_SIDE, OTHER_SIDE), values);
+    t.other_w = xl_from_host(XL_F32, XL_SHAPE(OTHER_SIDE, OTHER_SIDE), values);
+    xl_device_use(t.device);
+  }
+  for (int has_step = 1; has_step >= 0; has_step--) {
+    const xp_trace step = begin_round(has_step, 0);
+    if (t.other != NULL) {
+      occupy_other(1);
+    }
+    end_round(step);
+    act_wait(0);
+  }
+  if (t.other != NULL) {
+    const int64_t start_ns = xp_monotonic_ns();
     occupy_other(1);
+    act_wait(0);
+    t.other_ns = xp_monotonic_ns() - start_ns;
   }
 }
 
@@ -476,24 +501,23 @@ static void perform(const scenario *s)
 {
   void (*acts[ROUNDS_MAX])(int64_t length_ns);
   const size_t count = shuffle(s, acts);
-  xp_trace step;
-  begin_round(&step, 0);
-  end_round(step);
+  end_round(begin_round(false, 0));
   for (size_t i = 0; i < count;) {
-    begin_round(&step, (int64_t)i + 1);
-    const uint64_t prelude = chance(3);
+    const xp_trace step = begin_round(chance(2) == 0, (int64_t)i + 1);
+    const uint64_t prelude = s->chosen == NULL ? chance(3) : 2; /* what options make is left alone */
     if (prelude == 0) {
       act_wait(0);
     } else if (prelude == 1) {
       act_peek(0);
     }
     acts[i++](some_length_ns());
-    if (i < count && chance(4) == 0) {
+    if (i < count && s->chosen == NULL && chance(4) == 0) {
       acts[i++](some_length_ns());
     }
     end_round(step);
   }
   act_wait(0);
+  ledger_mark();
 }
 
 static void run(const scenario *s, const char *folder)
