@@ -9,13 +9,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "diffusion_host.h"
 #include "diffusion_models.h"
 
-enum { TRAINED_STEPS = 100, MARK_ROUNDS = 200, FIRST_PROMPTS = 5, MOST_PROMPTS = 10000 };
+enum { TRAINED_STEPS = 100, MARK_ROUNDS = 200 };
 
 static const char prompt[] = "a photograph of a lighthouse at the end of a long stone pier, heavy sea, low sun behind "
                              "torn clouds, gulls, a small "
@@ -41,8 +40,7 @@ struct diffusion {
   unet unet;
   decoder vae;
   scheduler scheduler;
-  host_work work;
-  int prompts;
+  int64_t host_ns, tokenizing_ns;
   /* The tokeniser that works ahead. */
   pthread_t tokenizer;
   int64_t tokens[2 * TEXT_LENGTH];
@@ -138,39 +136,19 @@ static void leave(xp_trace trace)
 
 /* ---------------------------------------------------------------- work on the host */
 
-/* Both clocks: of the wall, and of this thread alone, which other programs do not lengthen. */
-static int64_t thread_ns(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return xp_timespec_ns(t);
-}
-
-static void begin_work(host_work *work)
-{
-  work->ns -= xp_monotonic_ns();
-  work->thread_ns -= thread_ns();
-}
-
-static void end_work(host_work *work)
-{
-  work->ns += xp_monotonic_ns();
-  work->thread_ns += thread_ns();
-  work->count++;
-}
-
-/* The prompt in all styles, over and over; what counts in the end is the first style. */
+/* The prompt in each style, and in all of them again until the time is over; the tokens are those of the first. */
 static void *run_tokenizer(void *context)
 {
-  enum { STYLES = sizeof styles / sizeof *styles };
+  enum { STYLES = sizeof styles / sizeof *styles, COUNT = 2 * TEXT_LENGTH };
   diffusion *p = context;
-  char text[4096];
-  for (int i = p->prompts - 1; i >= 0; i--) {
-    begin_work(&p->work);
+  const int64_t start_ns = xp_monotonic_ns();
+  for (int i = 0; i < STYLES || xp_monotonic_ns() - start_ns < p->tokenizing_ns; i++) {
+    int64_t others[COUNT];
+    char text[4096];
     snprintf(text, sizeof text, "%s: %s", styles[i % STYLES], prompt);
-    tokenize(text, WORDS, p->tokens, sizeof p->tokens / sizeof *p->tokens);
-    end_work(&p->work);
+    tokenize(text, WORDS, i == 0 ? p->tokens : others, COUNT);
   }
+  p->host_ns += xp_monotonic_ns() - start_ns;
   return NULL;
 }
 
@@ -208,9 +186,9 @@ static xp_status finish_image(diffusion *p, xl_tensor image, uint8_t *pixels, xp
   const xp_trace trace = enter(p, p->options.marks ? "watermark" : "output");
   const xp_status status = xl_to_host(image, values, PIXELS * sizeof *values, err);
   if (status == XP_OK && p->options.marks) {
-    begin_work(&p->work);
+    const int64_t start_ns = xp_monotonic_ns();
     watermark(values, IMAGE, MARK_ROUNDS);
-    end_work(&p->work);
+    p->host_ns += xp_monotonic_ns() - start_ns;
   }
   if (status == XP_OK) {
     take_pixels(values, pixels);
@@ -330,24 +308,21 @@ static xp_status make_image(diffusion *p, int number, uint8_t *pixels, xp_error 
 xp_status diffusion_run(diffusion *p, uint8_t pixels[PIXELS], xp_error *err)
 {
   xp_status status = XP_OK;
-  memset(&p->work, 0, sizeof p->work);
+  p->host_ns = 0;
   for (int i = 0; i < p->options.images && status == XP_OK; i++) {
     status = make_image(p, i, pixels, err);
   }
   return status == XP_OK ? xl_wait(err) : status;
 }
 
-host_work diffusion_host_work(const diffusion *p)
+int64_t diffusion_host_ns(const diffusion *p)
 {
-  return p->work;
+  return p->host_ns;
 }
 
-void diffusion_lengthen(diffusion *p, int64_t ns)
+void diffusion_set_tokenizing(diffusion *p, int64_t ns)
 {
-  if (p->options.edits && p->work.thread_ns > 0) {
-    const int64_t prompts = ns * (int64_t)p->work.count / p->work.thread_ns + 1;
-    p->prompts = (int)(prompts < MOST_PROMPTS ? prompts : MOST_PROMPTS);
-  }
+  p->tokenizing_ns = ns;
 }
 
 xp_status diffusion_create(const diffusion_options *options, diffusion **pipeline, xp_error *err)
@@ -358,7 +333,6 @@ xp_status diffusion_create(const diffusion_options *options, diffusion **pipelin
     return XP_ERR_MEMORY;
   }
   p->options = *options;
-  p->prompts = FIRST_PROMPTS;
   p->source.state = 2022;
   p->text = text_make(&p->source);
   p->unet = unet_make(&p->source);

@@ -28,15 +28,11 @@ void diffusion_free(diffusion *pipeline);
 /* Makes the images, one after the other; pixels (IMAGE rows of IMAGE RGB pixels) are those of the last one. */
 xp_status diffusion_run(diffusion *pipeline, uint8_t pixels[PIXELS], xp_error *err);
 
-/* What the last run did on the host: watermarks, or tokenised prompts. */
-typedef struct {
-  int64_t ns, thread_ns; /* by the clock, and of processor time */
-  size_t count;
-} host_work;
-host_work diffusion_host_work(const diffusion *pipeline);
+/* How long the last run worked on the host: at watermarks, or at tokens. */
+int64_t diffusion_host_ns(const diffusion *pipeline);
 
-/* Makes the tokenising of the next runs take so long, by the number of prompts: as long on a slow machine as on a fast
- * one.  By the pace of the last run; the image stays the same. */
-void diffusion_lengthen(diffusion *pipeline, int64_t ns);
+/* How long the next runs make tokens of prompts, at least: so the gap has a length that suits the device, whatever the
+ * machine.  The image stays the same. */
+void diffusion_set_tokenizing(diffusion *pipeline, int64_t ns);
 
 #endif

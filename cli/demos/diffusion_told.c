@@ -52,7 +52,7 @@ static const xp_gap *longest_gap(const xp_reading *reading)
 
 static int64_t host_work_ps(const diffusion_demo *d)
 {
-  return diffusion_host_work(d->pipeline).ns * 1000;
+  return diffusion_host_ns(d->pipeline) * 1000;
 }
 
 /* Without annotations no instruction has a name, and the gap that the host's work leaves lies in no scope. */
@@ -208,7 +208,7 @@ static void write_captured_counts(const found *f, const xp_printer *printer)
   const run_counts wanted = d->variant->counts, got = d->captured;
   xp_print_heading(printer, "3. Counters: %s", counters_are_right(d) ? "ok" : "FAILED");
   xp_print_line(printer, "  ",
-                "%" PRIu64 " compiles, %" PRIu64 " executes, %" PRIu64 " reads in the capture (predicted: %" PRIu64
+                "In the capture: compiles %" PRIu64 ", executes %" PRIu64 ", reads %" PRIu64 " (predicted: %" PRIu64
                 ", %" PRIu64 ", %" PRIu64 ").",
                 got.compiles, got.executes, got.reads, wanted.compiles, wanted.executes, wanted.reads);
 }
@@ -219,12 +219,15 @@ static void write_next(const found *f, const xp_printer *printer)
   FILE *out = printer->out;
   xp_print_heading(printer, "Next");
   fprintf(out, "  xlaprof view %s\n", d->logdir);
-  xp_print_line(printer, "      ", "the capture in a browser: the gaps, and what the host did in them");
-  fprintf(out, "  xlaprof check %s --step denoise --floor %d \\\n      --expect %s\n", d->logdir, DEMO_FLOOR_PERCENT,
-          d->expected);
-  xp_print_line(printer, "      ",
-                d->o->is_plain ? "fails, and says why nothing has a name"
-                               : "the same check again; edit the predictions, and it fails");
+  xp_print_line(printer, "      ", "the capture in a browser: %s",
+                d->is_device_seen ? "the gaps, and what the host did in them" : "what the host did, and when");
+  if (d->is_device_seen) {
+    fprintf(out, "  xlaprof check %s --step denoise --floor %d \\\n      --expect %s\n", d->logdir, DEMO_FLOOR_PERCENT,
+            d->expected);
+    xp_print_line(printer, "      ",
+                  d->o->is_plain ? "fails, and says why nothing has a name"
+                                 : "the same check again; edit the predictions, and it fails");
+  }
   if (d->o->is_fixed || d->o->is_plain) {
     fprintf(out, "  xlaprof demo %s\n", d->kind->name);
     xp_print_line(printer, "      ", d->o->is_plain ? "the same with annotations" : "the same as it was before");
