@@ -9,7 +9,7 @@ did no operation follows from the ledger alone:
   in_program          a run had begun and not ended, and the call that launched it had returned
   value_request, wait the call that launches the next work had returned, but the host was in a read or a wait
   launch              it had returned
-  dispatch            the host was in it
+  dispatch            the host was in a call that launches
   else                what the host's stretch says; the walk through a graph that is compiled is tracing
 
 The sums of each class in each gap must be the parts of the gap, class by class, with their scopes, within the larger of 5 %
@@ -58,7 +58,7 @@ class Ledger:
         rows.sort(key=lambda r: r.start)
         self.stretches = [r for r in rows if r.kind == "stretch"]
         self.marks = [r for r in rows if r.kind == "mark"]
-        self.walks = [r for r in rows if r.kind == "walk"]
+        self.calls = [r for r in rows if r.kind in ("stretch", "walk", "execute")]
         self.executes = {(r.device, r.number): r for r in rows if r.kind == "execute"}
         self.runs = collections.defaultdict(list)
         self.ops = collections.defaultdict(list)
@@ -83,12 +83,11 @@ class Ledger:
         for a, b, op in self.idle(device, start, end):
             call = self.executes[device, op.number]
             bounds = {a, b, call.start, call.end}
-            inside = [r for r in self.runs[device] + self.stretches + self.walks if r.start < b and r.end > a]
+            inside = [r for r in self.runs[device] + self.calls if r.start < b and r.end > a]
             for r in inside:
                 bounds |= {r.start, r.end}
                 if r.kind == "run":
                     bounds.add(self.executes[device, r.number].end)
-            bounds |= {e.end for e in self.executes.values() if a < e.end < b}
             bounds = sorted(t for t in bounds if a <= t <= b)
             for x, y in zip(bounds, bounds[1:]):
                 yield self.piece(device, x, y, call, inside)
@@ -101,7 +100,7 @@ class Ledger:
             cls, scope = "in_program", ""
         elif x >= call.end:
             cls = cls if cls in ("wait", "value_request") else "launch"
-        elif x >= call.start:
+        elif "execute" in at:
             cls = "dispatch"
         elif cls == "compile" and ("walk" in at or any(stretch.start <= e.end <= x for e in self.executes.values())):
             cls = "tracing"  # before and after the compile itself
