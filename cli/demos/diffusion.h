@@ -28,11 +28,15 @@ void diffusion_free(diffusion *pipeline);
 /* Makes the images, one after the other; pixels (IMAGE rows of IMAGE RGB pixels) are those of the last one. */
 xp_status diffusion_run(diffusion *pipeline, uint8_t pixels[PIXELS], xp_error *err);
 
-/* What the last run did on the host, in nanoseconds: how long each watermark or tokenisation took. */
+/* What the last run did on the host: watermarks, or tokenised prompts. */
 typedef struct {
-  int64_t longest_ns, total_ns;
+  int64_t ns, thread_ns; /* by the clock, and of processor time */
   size_t count;
 } host_work;
 host_work diffusion_host_work(const diffusion *pipeline);
+
+/* Makes the tokenising of the next runs take so long, by the number of prompts: as long on a slow machine as on a fast
+ * one.  By the pace of the last run; the image stays the same. */
+void diffusion_lengthen(diffusion *pipeline, int64_t ns);
 
 #endif

@@ -141,7 +141,8 @@ XP_API void xl_device_use(xl_device *device);
 /* The plugin's name and the device's, for people; lives as long as the device. */
 XP_API const char *xl_device_name(const xl_device *device);
 
-/* Waits for all work, frees all tensors and programs and closes all devices.  What handles remain are dead. */
+/* Waits for all work, frees all tensors and programs and closes all devices.  What handles remain are dead.  No other
+ * thread may be inside a function of this library. */
 XP_API void xl_shutdown(void);
 
 /* ---------------------------------------------------------------- barriers and values */

@@ -97,8 +97,17 @@ typedef struct {
   double slowdown;
   int64_t pause_ns, pause_before; /* a pause before a step */
   uint64_t start;
-  int64_t start_ns;
+  int64_t start_ns, start_work_ns;
 } op_clock;
+
+/* What this thread has computed.  A slowed operation takes a multiple of its own work, not of the time in which other
+ * programs had the processor: so the device keeps its pace on a busy machine. */
+static int64_t work_ns(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return xp_timespec_ns(t);
+}
 
 static int before_op(void *context, size_t step)
 {
@@ -106,7 +115,10 @@ static int before_op(void *context, size_t step)
   if (clock->pause_ns > 0 && (int64_t)step == clock->pause_before) {
     xp_dev_pause_until(xp_monotonic_ns() + clock->pause_ns);
   }
-  clock->start_ns = clock->slowdown > 1 ? xp_monotonic_ns() : 0;
+  if (clock->slowdown > 1) {
+    clock->start_ns = xp_monotonic_ns();
+    clock->start_work_ns = work_ns();
+  }
   clock->start = xp_clock_read();
   return 0;
 }
@@ -115,7 +127,7 @@ static void after_op(void *context, size_t step)
 {
   op_clock *clock = context;
   if (clock->slowdown > 1) {
-    xp_dev_pause_until(clock->start_ns + (int64_t)((double)(xp_monotonic_ns() - clock->start_ns) * clock->slowdown));
+    xp_dev_pause_until(clock->start_ns + (int64_t)((double)(work_ns() - clock->start_work_ns) * clock->slowdown));
   }
   if (__atomic_load_n(&xp_dev_tracer_is_on, __ATOMIC_RELAXED)) {
     xp_dev_tracer_op(clock->traced, step, clock->start, xp_clock_read());

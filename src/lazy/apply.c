@@ -152,8 +152,11 @@ xl_var *xl_number(xl_type type, double value)
 {
   xp_error err = {0};
   const xl_shape scalar = XL_SCALAR;
-  xl_device *device = xl_device_current(&err);
-  xl_node *node = device != NULL ? xl_number_node(device, type, value, &err) : NULL;
+  xl_device *device = xl_call_device();
+  if (device == NULL) {
+    return NULL;
+  }
+  xl_node *node = xl_number_node(device, type, value, &err);
   return node != NULL ? var_of(device, type, &scalar, node) : xl_refuse_with(&err);
 }
 

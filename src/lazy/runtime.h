@@ -39,9 +39,10 @@ typedef struct {
   /* The call that holds the lock. */
   xl_thread *thread;
   const xl_entry *entry;
+  xl_device *call_device; /* of its first tensor; NULL: it has none so far */
   const xl_location *place;
   const xl_scope *scope; /* of nodes that it builds, if names are open */
-  int64_t start_ns;
+  uint64_t start_ticks;
   xl_var **made; /* what it made and nobody holds yet: a reference each */
   size_t made_count, made_capacity;
 } xl_runtime;
@@ -72,6 +73,9 @@ xl_var *xl_arg(xl_tensor tensor);
 
 /* The same for one that may be XL_NONE: then NULL, and *is_given false. */
 xl_var *xl_arg_or_none(xl_tensor tensor, bool *is_given);
+
+/* The device of the call: that of its first tensor, else the one in use.  NULL with an error. */
+xl_device *xl_call_device(void);
 
 /* Keeps an error of the call, unless there is one already: "add: ...", with the caller's place.  Gives NULL. */
 void *xl_refuse(xp_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -126,6 +126,8 @@ static void tensors_of_two_devices_do_not_mix(void **state)
   assert_error("are on different devices");
   assert_true(value_of(xl_add(y, y)) == 4);
   assert_true(value_of(xl_add(x, x)) == 2);
+  assert_true(value_of(xl_add_scalar(x, 2.5)) == 3.5); /* numbers go where the tensor is, not to the device in use */
+  xl_dropout(x, 0.5);
 }
 
 static void a_device_whose_memory_is_full_says_so_and_goes_on(void **state)
