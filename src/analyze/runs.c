@@ -1,8 +1,8 @@
 /* Runs of programs and the calls that launched them.
  *
  * A run is linked to its launch by run_id, on GPUs by correlation ids (done while kernels are read), by the id that its
- * event consumes and the launch produces, else by order: the k-th execute call that a program made is the k-th run of the device.  A run that began before the first call cannot
- * be its run and stays without launch.
+ * event consumes and the launch produces, else by order: the k-th execute call that a program made is the k-th run of
+ * the device.  A run that began before the first call cannot be its run and stays without launch.
  */
 #include "analyze/internal.h"
 

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """Hold what xlaprof says of gaps against what the host and the device wrote down themselves.
 
-    check.py TRUTH XLAPROF [--seeds N] [--keep FOLDER] [--table]
+    check.py TRUTH XLAPROF [--seeds N] [--only SCENARIO] [--keep FOLDER]
 
-TRUTH makes gaps on purpose and leaves a capture and a ledger (ledger.h).  The truth about each moment in which the device
-did no operation follows from the ledger alone:
+TRUTH makes gaps on purpose and leaves a capture and a ledger (ledger.h).  The truth about each moment in which the
+device did no operation follows from the ledger alone:
 
   in_program          a run had begun and not ended, and the call that launched it had returned
   value_request, wait the call that launches the next work had returned, but the host was in a read or a wait
   launch              it had returned
-  dispatch            the host was in it
+  dispatch            the host was in a call that launches
   else                what the host's stretch says; the walk through a graph that is compiled is tracing
 
-The sums of each class in each gap must be the parts of the gap, class by class, with their scopes, within the larger of 5 %
-and 200 us; the largest is the cause; the trigger follows from the reads and waits of the ledger.  A scenario that fails is
-repeated only if a thread was kept from the processor for more than 200 us in a gap that is wrong, four times at most.
+The sums of each class in each gap must be the parts of the gap, class by class, with their scopes, within the larger
+of 5 % and 200 us; what was not made must not be read, within 200 us; the largest is the cause; the trigger follows from
+the reads and waits of the ledger; and each time of the device without an operation must be a gap.
+
+The ledger tells how long each thread was kept from the processor.  Only if that was more than 200 us around every gap
+that is wrong is the scenario run again, with the same acts, up to ATTEMPTS times in all; each is printed.
 """
 import argparse
 import bisect
@@ -36,7 +39,7 @@ SCENARIOS = {  # each, and the classes that it must have made for 1 ms at least
     "dispatch": ["dispatch"],
     "devices": ["wait", "value_request"],
 }
-SHARE, LEAST_US, ATTEMPTS = 0.05, 200, 5
+SHARE, LEAST_US, ATTEMPTS = 0.05, 200, 8
 CLASSES = ["in_program", "compile", "value_request", "wait", "upload", "tracing", "input", "dispatch", "host", "launch"]
 
 Row = collections.namedtuple("Row", "kind cls scope device number start end late")
@@ -58,7 +61,7 @@ class Ledger:
         rows.sort(key=lambda r: r.start)
         self.stretches = [r for r in rows if r.kind == "stretch"]
         self.marks = [r for r in rows if r.kind == "mark"]
-        self.walks = [r for r in rows if r.kind == "walk"]
+        self.calls = [r for r in rows if r.kind in ("stretch", "walk", "execute")]
         self.executes = {(r.device, r.number): r for r in rows if r.kind == "execute"}
         self.runs = collections.defaultdict(list)
         self.ops = collections.defaultdict(list)
@@ -83,12 +86,11 @@ class Ledger:
         for a, b, op in self.idle(device, start, end):
             call = self.executes[device, op.number]
             bounds = {a, b, call.start, call.end}
-            inside = [r for r in self.runs[device] + self.stretches + self.walks if r.start < b and r.end > a]
+            inside = [r for r in self.runs[device] + self.calls if r.start < b and r.end > a]
             for r in inside:
                 bounds |= {r.start, r.end}
                 if r.kind == "run":
                     bounds.add(self.executes[device, r.number].end)
-            bounds |= {e.end for e in self.executes.values() if a < e.end < b}
             bounds = sorted(t for t in bounds if a <= t <= b)
             for x, y in zip(bounds, bounds[1:]):
                 yield self.piece(device, x, y, call, inside)
@@ -101,23 +103,23 @@ class Ledger:
             cls, scope = "in_program", ""
         elif x >= call.end:
             cls = cls if cls in ("wait", "value_request") else "launch"
-        elif x >= call.start:
+        elif "execute" in at:
             cls = "dispatch"
         elif cls == "compile" and ("walk" in at or any(stretch.start <= e.end <= x for e in self.executes.values())):
             cls = "tracing"  # before and after the compile itself
         return Act(cls, scope, x, y)
 
     def late(self, start, end):
-        """How long a thread was kept from the processor, at most, between two marks or ends of runs that follow each other,
-        and how long the host spent between two stretches."""
+        """How long a thread was kept from the processor, at most, between two marks or ends of runs that follow each
+        other, and how long the host spent between two stretches."""
         late = [b.start - a.end for a, b in zip(self.stretches, self.stretches[1:]) if a.end < end and b.start > start]
         for rows in [self.marks] + list(self.runs.values()):
             late += [b.late - a.late for a, b in zip(rows, rows[1:]) if a.end < end and b.end > start]
         return max(late, default=0)
 
     def triggers(self, start, end, launch_end):
-        """What may have made the host late: the reads and waits that a gap of these bounds can have as its trigger, with
-        whether they surely are."""
+        """What may have made the host late: the reads and waits that a gap of these bounds can have as its trigger,
+        with whether they surely are."""
         lead = max(50e3, (end - start) / 10)
         found = {}
         for r in self.stretches:
@@ -165,10 +167,14 @@ def check_sums(truth, parts, what, faults):
             faults.append("%s %s: %.1f us were made, %.1f us are read" % (what, key, made / 1e3, read / 1e3))
 
 
+def device_of(gap):
+    return int(gap["device"].rsplit(":", 1)[1])
+
+
 def check_gap(ledger, gap, table):
     """The faults of a gap, as texts."""
     start, end = gap["start_ps"] / 1000, (gap["start_ps"] + gap["dur_ps"]) / 1000
-    device = int(gap["device"].rsplit(":", 1)[1])
+    device = device_of(gap)
     faults, truth, scoped, read, read_scoped = [], {}, {}, {}, {}
     for act in ledger.pieces(device, start, end):
         truth[act.cls] = truth.get(act.cls, 0) + act.end - act.start
@@ -219,6 +225,21 @@ def check_trigger(ledger, gap, device, start, end, truth, faults):
         faults.append("the trigger is %s and not %s" % (gap["trigger"], " or ".join(sorted(possible))))
 
 
+def missing(ledger, gaps):
+    """Times of a device without an operation that are no gap."""
+    faults = []
+    for device in ledger.ops:
+        found = [(g["start_ps"] / 1000, (g["start_ps"] + g["dur_ps"]) / 1000) for g in gaps
+                 if g["where"] == "inside" and device_of(g) == device]
+        ops = [op for op in ledger.ops[device] if op.start >= 0]  # the session's
+        for start, end, _ in ledger.idle(device, ops[0].end, ops[-1].end) if ops else ():
+            margin = LEAST_US * 1000
+            if end - start > 2 * margin and not any(a < start + margin and b > end - margin for a, b in found):
+                place = "%.1f us of idleness at %.1f us on device %d" % ((end - start) / 1e3, start / 1e3, device)
+                faults.append((place, ["there is no such gap"], ledger.late(start, end)))
+    return faults
+
+
 def run(truth, xlaprof, scenario, seed, folder):
     """One attempt: faults with whether they were disturbed, and the table."""
     folder.mkdir(parents=True)
@@ -235,7 +256,9 @@ def run(truth, xlaprof, scenario, seed, folder):
         found = check_gap(ledger, gap, table)
         late = ledger.late(start, end)
         if found:
-            faults.append(("gap of %.1f us at %.1f us on %s" % (end - start, start / 1e3, gap["device"]), found, late))
+            place = "gap of %.1f us at %.1f us on %s" % ((end - start) / 1e3, start / 1e3, gap["device"])
+            faults.append((place, found, late))
+    faults += missing(ledger, gaps["gaps"])
     for cls in SCENARIOS[scenario]:
         if table.rows[cls][0] == 0:
             faults.append(("the scenario", ["no gap has %s for 1 ms" % cls], 0))
@@ -245,16 +268,17 @@ def run(truth, xlaprof, scenario, seed, folder):
 def check(arguments, scenario, seed, folder, table):
     """Runs a scenario until it is undisturbed; true if all is attributed."""
     for attempt in range(1, ATTEMPTS + 1):
-        options, faults, made = run(arguments.truth, arguments.xlaprof, scenario, seed, folder / ("%s-%d-%d" % (scenario, seed, attempt)))
+        place = folder / ("%s-%d-%d" % (scenario, seed, attempt))
+        options, faults, made = run(arguments.truth, arguments.xlaprof, scenario, seed, place)
         if not faults:
             print("seed %d %s (%s): all attributed, attempt %d" % (seed, scenario, options, attempt), flush=True)
             table.merge(made)
             return True
         undisturbed = [f for f in faults if f[2] <= LEAST_US * 1000]
-        print("seed %d %s (%s): attempt %d, %d gaps are wrong, %d of them disturbed" % (
-            seed, scenario, options, attempt, len(faults), len(faults) - len(undisturbed)))
-        for place, texts, late in faults:
-            print("  %s, threads late by %.0f us: %s" % (place, late / 1e3, "; ".join(texts)), flush=True)
+        print("seed %d %s (%s): attempt %d of %d, %d gaps are wrong, %d of them disturbed" % (
+            seed, scenario, options, attempt, ATTEMPTS, len(faults), len(faults) - len(undisturbed)))
+        for where, texts, late in faults:
+            print("  %s, threads late by %.0f us: %s" % (where, late / 1e3, "; ".join(texts)), flush=True)
         if undisturbed:
             return False
     return False
