@@ -7,6 +7,7 @@
 
 #include "device/plugin.h"
 #include "lazy/barrier.h"
+#include "lazy/loader.h"
 #include "lazy/pieces.h"
 #include "xlaprof/session.h"
 
@@ -157,6 +158,13 @@ static xl_device *device_create(const char *plugin, int number, xp_pjrt_client *
   return device;
 }
 
+/* A program that named no plugin says where the name comes from. */
+static xp_status tell_variable(xp_status status, xp_error *err)
+{
+  const xp_error why = *err;
+  return xp_fail(err, status, "%.600s (The variable XL_PJRT_PLUGIN names this plugin.)", why.text);
+}
+
 static xp_status open_device(const xl_device_options *options, xl_device **device, xp_error *err)
 {
   const char *path = options->plugin != NULL ? options->plugin : getenv("XL_PJRT_PLUGIN");
@@ -169,7 +177,7 @@ static xp_status open_device(const xl_device_options *options, xl_device **devic
   xp_pjrt_client *client = sibling != NULL ? sibling->client : NULL;
   const xp_status status = client == NULL ? open_client(path, options, &client, err) : XP_OK;
   if (status != XP_OK) {
-    return status;
+    return options->plugin != NULL || strcmp(path, EMBEDDED) == 0 ? status : tell_variable(status, err);
   }
   size_t count;
   const xp_pjrt_device *handles = xp_pjrt_client_devices(client, &count);
@@ -236,6 +244,8 @@ xp_status xl_device_open(const xl_device_options *options, xl_device **device, x
 {
   const xl_device_options usual = XL_DEVICE_OPTIONS_INIT;
   xl_device *opened = NULL;
+  xp_error own = {0};
+  err = err != NULL ? err : &own;
   xl_lock();
   const xp_status status = open_device(options != NULL ? options : &usual, &opened, err);
   if (status == XP_OK) {
@@ -257,7 +267,7 @@ void xl_device_use(xl_device *device)
 
 const char *xl_device_name(const xl_device *device)
 {
-  return device->name;
+  return device != NULL ? device->name : "";
 }
 
 static void forget_numbers(xl_device *device)
@@ -272,6 +282,7 @@ static void forget_numbers(xl_device *device)
 
 void xl_shutdown(void)
 {
+  xl_loaders_end();
   xl_wait(NULL);
   xl_lock();
   xl_handles_end();

@@ -212,5 +212,5 @@ xl_tensor xl_cast_at(const xl_location *at, xl_tensor tensor, xl_type type)
 {
   static xl_entry entry = {"cast", NULL};
   xl_begin(&entry, at);
-  return xl_end(xl_op_cast(xl_arg(tensor), type));
+  return xl_end(xl_check_type(type) ? xl_op_cast(xl_arg(tensor), type) : NULL);
 }

@@ -10,6 +10,8 @@
 #include "lazy/counters.h"
 #include "lazy/tensor.h"
 
+enum { XL_COMPILED_NAMES = 16 };
+
 /* What belongs to a thread; zeroed memory is one that did nothing yet. */
 typedef struct {
   xp_error error; /* the first that was not reported */
@@ -17,9 +19,10 @@ typedef struct {
   bool is_step_marked; /* a step ended since the loader last gave a batch (see lazy/loader.c) */
   uint32_t seen_step;  /* serial of the step that the loader saw open */
   xl_scope_memory scope;
-  xl_tensor *pooled; /* tensors of all open pools, in order */
+  uint32_t compiled_depth;                       /* open compiled regions, */
+  const char *compiled_names[XL_COMPILED_NAMES]; /* and their names, the innermost last; deeper ones have none */
+  xl_tensor *pooled; /* of all open pools, in order: a mark (see handles.c), and its tensors */
   size_t pooled_count, pooled_capacity, pool_depth;
-  size_t pool_starts[64];
 } xl_thread;
 
 /* A public operation, for its messages and its counter. */
@@ -31,8 +34,7 @@ typedef struct {
 typedef struct {
   pthread_mutex_t lock;
   bool is_open, is_eager, names_are_open, views_are_fresh;
-  uint32_t compiled_depth;     /* open compiled regions */
-  const char *graph_name;      /* of the innermost one */
+  const char *graph_name;      /* of the compiled region whose barrier is running */
   size_t most_in_flight;       /* executions, behind a barrier */
   xl_device *devices, *device; /* all, and the one in use */
 
@@ -94,7 +96,7 @@ xl_var *xl_made(xl_var *var);
 /* Whether operations run as they are called. */
 static inline bool xl_runs_eagerly(void)
 {
-  return xl_rt.is_eager && xl_rt.compiled_depth == 0;
+  return xl_rt.is_eager && xl_rt.thread->compiled_depth == 0;
 }
 
 /* The tensor that a new handle stands for, and the handle's end. */

@@ -97,7 +97,10 @@ static void a_first_operation_without_a_device_tells_why(void **state)
   (void)state;
   setenv("XL_PJRT_PLUGIN", "/nowhere/plugin.so", 1);
   assert_int_equal(xl_zeros(XL_F32, XL_SHAPE(2)).index, 0);
-  assert_error("/nowhere/plugin.so");
+  assert_error("/nowhere/plugin.so: cannot open shared object file");
+  assert_int_equal(xl_zeros(XL_F32, XL_SHAPE(2)).index, 0);
+  assert_error("XL_PJRT_PLUGIN");
+  assert_int_equal(xl_device_open(NULL, NULL, NULL), XP_ERR_IO);
   unsetenv("XL_PJRT_PLUGIN");
 }
 
