@@ -23,10 +23,10 @@ help: ## List these targets
 deps: ## Install the Debian packages that building and testing need (with sudo where needed)
 	@scripts/install-deps build test
 
-demo: ## Install what is needed, build, and show why a real program's device waited
+demo: ## Install what is needed, build, and show why the device of a diffusion pipeline waits
 	@scripts/install-deps build
 	@$(MAKE) --no-print-directory all
-	build/xlaprof report tests/data/captures/torch_denoise.xplane.pb
+	build/xlaprof demo sdxl
 
 test: deps ## Build and run every test, then unit tests, fuzz corpora and commands again with sanitizers
 	@$(MAKE) --no-print-directory dist

@@ -84,7 +84,7 @@ const command commands[CMD_COUNT] = {
          "prompt. sdxl: one with a large gap, where the host marks the image, and two small ones a step, where the "
          "scheduler reads values. Both capture themselves through a profiler server, and print the reading, and what "
          "was predicted beside what was found. They run on the embedded device, or on that of a PJRT plugin. Exit "
-         "status 1 if what is found is not what it was written to show.",
+         "status 1 if what is found is not what it was written to show, 5 if the plugin shows nothing of its device.",
          "xlaprof demo sdxl --fixed", run_demo},
 };
 

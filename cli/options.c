@@ -90,7 +90,7 @@ static const option table[] = {
      KIND_TEXT,
      FIELD(plugin),
      NO_FIELD},
-    {{"--capture", "LOGDIR", ONLY(DEMO), "write a capture of the run, and count from it, too"},
+    {{"--capture", "LOGDIR", ONLY(DEMO), "keep the capture there; lab: count from it, too"},
      KIND_TEXT,
      FIELD(capture_dir),
      NO_FIELD},
@@ -98,8 +98,12 @@ static const option table[] = {
      KIND_SWITCH,
      FIELD(is_fixed),
      NO_FIELD},
-    {{"--plain", NULL, ONLY(DEMO), "sd21, sdxl: without annotations"}, KIND_SWITCH, FIELD(is_plain), NO_FIELD},
+    {{"--plain", NULL, ONLY(DEMO), "without annotations"}, KIND_SWITCH, FIELD(is_plain), NO_FIELD},
     {{"--image", "FILE", ONLY(DEMO), "sd21, sdxl: write the picture as PNG"}, KIND_TEXT, FIELD(image), NO_FIELD},
+    {{"--program", "FILE", ONLY(DEMO), "lab: write the program of a step (HLO), for aot; --plain: without names"},
+     KIND_TEXT,
+     FIELD(program),
+     NO_FIELD},
     {{"--topology", "NAME", ONLY(AOT), "machine to compile for (v5e:2x2x1)"}, KIND_TEXT, FIELD(topology), NO_FIELD},
     {{"--require-names", NULL, ONLY(AOT), "exit status 1 if no instruction carries a scope"},
      KIND_SWITCH,
@@ -435,6 +439,26 @@ static bool check_capture(const options *o, xp_error *err)
   return true;
 }
 
+/* Each option acts on some of the demonstrations. */
+static bool check_demo(const options *o, xp_error *err)
+{
+  if (o->path == NULL) {
+    return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab, demo sd21 or demo sdxl");
+  }
+  const bool is_lab = strcmp(o->path, "lab") == 0;
+  if (is_lab && (o->is_fixed || o->image != NULL)) {
+    return fail(err, "demo lab has no", o->is_fixed ? "--fixed" : "--image", "It acts on demo sd21 and demo sdxl");
+  }
+  if (is_lab && o->is_plain && o->program == NULL) {
+    return fail(err, "demo lab needs another option for", "--plain",
+                "Its counts are without names; --program FILE --plain writes its program without them, too");
+  }
+  if (!is_lab && o->program != NULL) {
+    return fail(err, "Only demo lab has", "--program", "Leave it out, or write xlaprof demo lab --program FILE");
+  }
+  return true;
+}
+
 static bool check(const options *o, xp_error *err)
 {
   if (o->command == CMD_CAPTURE) {
@@ -447,8 +471,8 @@ static bool check(const options *o, xp_error *err)
   if (o->command == CMD_CHECK && (o->path == NULL || o->step == NULL)) {
     return fail(err, "Something is missing for", "check", "Write xlaprof check PATH --step NAME");
   }
-  if (o->command == CMD_DEMO && o->path == NULL) {
-    return fail(err, "No demonstration is named to", "demo", "Write xlaprof demo lab, demo sd21 or demo sdxl");
+  if (o->command == CMD_DEMO && !check_demo(o, err)) {
+    return false;
   }
   if (o->path == NULL) {
     return fail(err, "No capture is given to", command_name(o->command),

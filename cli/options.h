@@ -50,7 +50,7 @@ typedef struct {
   bool has_floor;
   double floor_percent;
   /* demo */
-  const char *capture_dir, *image;
+  const char *capture_dir, *image, *program;
   bool is_fixed, is_plain;
   /* capture */
   const char *logdir; /* its second operand */

@@ -28,7 +28,7 @@ import time
 
 PREDICTED = [
     {"scope": "log", "cause": "host", "trigger": "value_request", "trigger_scope": "log", "min_ps": 25 * 10**9},
-    {"cause": "in_program", "count": [0, 10**6]},  # pauses inside a program, in which the host has no part
+    {"cause": "in_program", "count": [0, None]},  # pauses inside a program, in which the host has no part
     {"cause": "unknown", "count": [0, 2]},  # the capture begins within a step, and does not know what was open before
 ]
 

@@ -83,6 +83,9 @@ static xp_status run_modes(result *r, xp_error *err)
   lab_model model;
   xp_status status = XP_OK;
   lab_fill(&model);
+  if (r->o->program != NULL) {
+    status = lab_save_program(&model, !r->o->is_plain, r->o->program, err);
+  }
   for (int m = 0; m < MODES && status == XP_OK; m++) {
     status = lab_run(&model, m == EAGER, modes[m].steps, r->steps[m], err);
   }
@@ -227,6 +230,16 @@ static void write_checks(const xp_printer *printer, const result *r)
   }
 }
 
+static void write_program(const xp_printer *printer, const options *o)
+{
+  xp_print_heading(printer, "The program of a step");
+  xp_print_line(printer, "  ",
+                o->is_plain ? "%s has it, without names. A TPU's compiler has none to leave, either:"
+                            : "%s has it, with the names of its scopes. What a TPU's compiler leaves of them:",
+                o->program);
+  fprintf(printer->out, "  xlaprof aot %s --plugin libtpu.so --topology v5e:2x2x1\n", o->program);
+}
+
 static void write_text(void *context, const xp_printer *printer)
 {
   const result *r = context;
@@ -238,6 +251,9 @@ static void write_text(void *context, const xp_printer *printer)
   explain_lazy(printer, r->steps[LAZY]);
   explain_eager(printer, r->steps[EAGER]);
   write_checks(printer, r);
+  if (r->o->program != NULL) {
+    write_program(printer, r->o);
+  }
 }
 
 /* ---------------------------------------------------------------- JSON */

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "diffusion_host.h"
@@ -26,7 +25,7 @@ static const char prompt[] = "a photograph of a lighthouse at the end of a long 
                              "muted colours, soft shadows, high detail in the stones, a lantern that is lit, a keeper "
                              "at the door, a dog at his feet";
 
-/* The prompt is edited into all of them at once. */
+/* The prompt is edited into one of them; all are made ready. */
 static const char *const styles[] = {"oil on canvas", "ink wash", "film photograph", "woodcut", "pastel"};
 
 typedef struct {
@@ -41,7 +40,7 @@ struct diffusion {
   unet unet;
   decoder vae;
   scheduler scheduler;
-  host_work work;
+  int64_t host_ns, tokenizing_ns;
   /* The tokeniser that works ahead. */
   pthread_t tokenizer;
   int64_t tokens[2 * TEXT_LENGTH];
@@ -137,25 +136,19 @@ static void leave(xp_trace trace)
 
 /* ---------------------------------------------------------------- work on the host */
 
-static void add_work(diffusion *p, int64_t start_ns)
-{
-  const int64_t ns = xp_monotonic_ns() - start_ns;
-  p->work.longest_ns = ns > p->work.longest_ns ? ns : p->work.longest_ns;
-  p->work.total_ns += ns;
-  p->work.count++;
-}
-
+/* The prompt in each style, and in all of them again until the time is over; the tokens are those of the first. */
 static void *run_tokenizer(void *context)
 {
+  enum { STYLES = sizeof styles / sizeof *styles, COUNT = 2 * TEXT_LENGTH };
   diffusion *p = context;
   const int64_t start_ns = xp_monotonic_ns();
-  char text[4096] = "";
-  size_t len = 0;
-  for (size_t i = 0; i < sizeof styles / sizeof *styles && len < sizeof text; i++) {
-    len += (size_t)snprintf(text + len, sizeof text - len, "%s: %s. ", styles[i], prompt);
+  for (int i = 0; i < STYLES || xp_monotonic_ns() - start_ns < p->tokenizing_ns; i++) {
+    int64_t others[COUNT];
+    char text[4096];
+    snprintf(text, sizeof text, "%s: %s", styles[i % STYLES], prompt);
+    tokenize(text, WORDS, i == 0 ? p->tokens : others, COUNT);
   }
-  tokenize(text, WORDS, p->tokens, sizeof p->tokens / sizeof *p->tokens);
-  add_work(p, start_ns);
+  p->host_ns += xp_monotonic_ns() - start_ns;
   return NULL;
 }
 
@@ -195,7 +188,7 @@ static xp_status finish_image(diffusion *p, xl_tensor image, uint8_t *pixels, xp
   if (status == XP_OK && p->options.marks) {
     const int64_t start_ns = xp_monotonic_ns();
     watermark(values, IMAGE, MARK_ROUNDS);
-    add_work(p, start_ns);
+    p->host_ns += xp_monotonic_ns() - start_ns;
   }
   if (status == XP_OK) {
     take_pixels(values, pixels);
@@ -315,16 +308,21 @@ static xp_status make_image(diffusion *p, int number, uint8_t *pixels, xp_error 
 xp_status diffusion_run(diffusion *p, uint8_t pixels[PIXELS], xp_error *err)
 {
   xp_status status = XP_OK;
-  memset(&p->work, 0, sizeof p->work);
+  p->host_ns = 0;
   for (int i = 0; i < p->options.images && status == XP_OK; i++) {
     status = make_image(p, i, pixels, err);
   }
   return status == XP_OK ? xl_wait(err) : status;
 }
 
-host_work diffusion_host_work(const diffusion *p)
+int64_t diffusion_host_ns(const diffusion *p)
 {
-  return p->work;
+  return p->host_ns;
+}
+
+void diffusion_set_tokenizing(diffusion *p, int64_t ns)
+{
+  p->tokenizing_ns = ns;
 }
 
 xp_status diffusion_create(const diffusion_options *options, diffusion **pipeline, xp_error *err)

@@ -28,11 +28,11 @@ void diffusion_free(diffusion *pipeline);
 /* Makes the images, one after the other; pixels (IMAGE rows of IMAGE RGB pixels) are those of the last one. */
 xp_status diffusion_run(diffusion *pipeline, uint8_t pixels[PIXELS], xp_error *err);
 
-/* What the last run did on the host, in nanoseconds: how long each watermark or tokenisation took. */
-typedef struct {
-  int64_t longest_ns, total_ns;
-  size_t count;
-} host_work;
-host_work diffusion_host_work(const diffusion *pipeline);
+/* How long the last run worked on the host: at watermarks, or at tokens. */
+int64_t diffusion_host_ns(const diffusion *pipeline);
+
+/* How long the next runs make tokens of prompts, at least: so the gap has a length that suits the device, whatever the
+ * machine.  The image stays the same. */
+void diffusion_set_tokenizing(diffusion *pipeline, int64_t ns);
 
 #endif

@@ -65,6 +65,10 @@ static void upload(lab *l, const lab_model *model)
   l->b1 = xl_from_host(XL_F32, XL_SHAPE(LAB_HIDDEN), model->b1);
   l->w2 = xl_from_host(XL_F32, XL_SHAPE(LAB_OUT, LAB_HIDDEN), model->w2);
   l->b2 = xl_from_host(XL_F32, XL_SHAPE(LAB_OUT), model->b2);
+  const xl_tensor parameters[PARAMETERS] = {l->w1, l->b1, l->w2, l->b2};
+  for (int i = 0; i < PARAMETERS; i++) {
+    xl_requires_grad(parameters[i], true);
+  }
 }
 
 static void begin_counting(lab *l)
@@ -129,16 +133,31 @@ xp_status lab_run(const lab_model *model, bool is_eager, size_t steps, lab_step 
   XL_POOL
   {
     upload(&l, model);
-    const xl_tensor parameters[PARAMETERS] = {l.w1, l.b1, l.w2, l.b2};
-    for (int i = 0; i < PARAMETERS; i++) {
-      xl_requires_grad(parameters[i], true);
-    }
     begin_counting(&l);
     xl_set_eager(is_eager);
     for (size_t i = 0; i < steps && status == XP_OK; i++) {
       status = run_step(&l, (int64_t)i, i > 0 ? done[i - 1].sum : (lab_counts){0, 0}, &done[i], err);
     }
     xl_set_eager(false);
+  }
+  return status;
+}
+
+xp_status lab_save_program(const lab_model *model, bool has_names, const char *path, xp_error *err)
+{
+  lab l = {.is_eager = false};
+  xp_status status = XP_OK;
+  xl_set_ir_debug(has_names);
+  XL_POOL
+  {
+    lab_counts after[LAB_PHASE_COUNT];
+    upload(&l, model);
+    begin_counting(&l);
+    const xp_trace scope = xp_trace_begin("train"); /* no step: its end would be a barrier, which runs the program */
+    const xl_tensor loss = train(&l, after);
+    xp_trace_end(scope, NULL);
+    status = xl_program_save(NULL, 0, path, err);
+    xl_free(loss);
   }
   return status;
 }

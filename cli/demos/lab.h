@@ -40,6 +40,10 @@ const char *lab_phase_name(lab_phase phase);
 /* Runs some steps (XP_STEP "lazy" or "eager", numbered from 0) on the device in use, and counts after each. */
 xp_status lab_run(const lab_model *model, bool is_eager, size_t steps, lab_step *done, xp_error *err);
 
+/* Writes the program of a step of the lazy loop (HloModuleProto), in which operations carry the names of their scopes
+ * or none.  Nothing is executed. */
+xp_status lab_save_program(const lab_model *model, bool has_names, const char *path, xp_error *err);
+
 /* The losses of the same steps by plain loops in double. */
 void lab_reference(const lab_model *model, size_t steps, double *losses);
 

@@ -2,10 +2,10 @@
 #include "png.h"
 
 #include <stdbool.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "base/error.h"
@@ -63,11 +63,42 @@ static bool write_file(FILE *file, const uint8_t *bytes, size_t size, uint32_t w
   return !ferror(file);
 }
 
+enum { PATH_ROOM = 4096 };
+
+/* Where the picture is until it is whole. */
+static xp_status name_temporary(const char *path, char temporary[PATH_ROOM], xp_error *err)
+{
+  if (snprintf(temporary, PATH_ROOM, "%s.tmp", path) >= PATH_ROOM) {
+    return xp_fail(err, XP_ERR_USAGE, "The path %.80s.. is too long.", path);
+  }
+  return XP_OK;
+}
+
+xp_status png_check(const char *path, xp_error *err)
+{
+  char temporary[PATH_ROOM];
+  struct stat there;
+  if (name_temporary(path, temporary, err) != XP_OK) {
+    return err->status;
+  }
+  if (stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
+    return xp_fail(err, XP_ERR_IO, "%s: it is a folder. Name a file for the picture, such as %s/picture.png.", path,
+                   path);
+  }
+  FILE *file = fopen(temporary, "wb");
+  if (file == NULL) {
+    return xp_fail(err, XP_ERR_IO, "%s: the picture can't be written: %m.", path);
+  }
+  fclose(file);
+  remove(temporary);
+  return XP_OK;
+}
+
 xp_status png_write(const char *path, const uint8_t *pixels, uint32_t width, uint32_t height, xp_error *err)
 {
-  char temporary[4096];
-  if ((size_t)snprintf(temporary, sizeof temporary, "%s.tmp", path) >= sizeof temporary) {
-    return xp_fail(err, XP_ERR_USAGE, "The path %.80s.. is too long.", path);
+  char temporary[PATH_ROOM];
+  if (name_temporary(path, temporary, err) != XP_OK) {
+    return err->status;
   }
   uLongf size;
   uint8_t *bytes = deflated(pixels, width, height, &size);

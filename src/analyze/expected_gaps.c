@@ -18,7 +18,7 @@ static const struct {
     [KEY_CAUSE] = {"cause", "one of in_program, compile, value_request, wait, upload, tracing, input, dispatch, host, "
                             "launch, unknown, profiler"},
     [KEY_TRIGGER] = {"trigger", "one of none, value_request, wait, compile"},
-    [KEY_COUNT] = {"count", "a whole number, or two of them: [least, most]"},
+    [KEY_COUNT] = {"count", "a whole number, or two of them: [least, most], where most may be null"},
     [KEY_MIN] = {"min_ps", "a whole number of picoseconds"},
     [KEY_MAX] = {"max_ps", "a whole number of picoseconds"},
 };
@@ -192,6 +192,10 @@ static int on_null(void *context)
 {
   reading *r = context;
   bool is_scope = r->depth == 2 && (r->key == KEY_SCOPE || r->key == KEY_TRIGGER_SCOPE);
+  if (r->depth == 3 && r->numbers == 1) { /* [least, null] */
+    row_of(r)->most = INT64_MAX;
+    return (int)++r->numbers;
+  }
   return is_scope ? take_text(r, xp_str_c("")) : wrong_place(r);
 }
 

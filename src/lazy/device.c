@@ -35,9 +35,9 @@ void xl_flight_end(xl_in_flight *flight, const xp_error *err)
   pthread_mutex_unlock(&flight->lock);
 }
 
-void xl_flight_limit(xl_in_flight *flight, size_t most)
+/* Under the lock.  The wait is an event of the host: a gap of the device that it made is told by it. */
+static void wait_until_at_most(xl_in_flight *flight, size_t most)
 {
-  pthread_mutex_lock(&flight->lock);
   if (flight->count > most) {
     const xp_region region = xp_region_begin(XP_LEVEL_INFO, "Wait for executions in flight");
     while (flight->count > most) {
@@ -45,15 +45,19 @@ void xl_flight_limit(xl_in_flight *flight, size_t most)
     }
     xp_region_end(region);
   }
+}
+
+void xl_flight_limit(xl_in_flight *flight, size_t most)
+{
+  pthread_mutex_lock(&flight->lock);
+  wait_until_at_most(flight, most);
   pthread_mutex_unlock(&flight->lock);
 }
 
 xp_status xl_flight_wait(xl_in_flight *flight, xp_error *err)
 {
   pthread_mutex_lock(&flight->lock);
-  while (flight->count > 0) {
-    pthread_cond_wait(&flight->changed, &flight->lock);
-  }
+  wait_until_at_most(flight, 0);
   const xp_status status = flight->error.status;
   if (status != XP_OK && err != NULL) {
     *err = flight->error;

@@ -44,7 +44,7 @@ typedef struct {
   xl_device *call_device; /* of its first tensor; NULL: it has none so far */
   const xl_location *place;
   const xl_scope *scope; /* of nodes that it builds, if names are open */
-  int64_t start_ns;
+  uint64_t start_ticks;
   xl_var **made; /* what it made and nobody holds yet: a reference each */
   size_t made_count, made_capacity;
 } xl_runtime;

@@ -49,6 +49,9 @@ static xp_str length_words(xp_arena *arena, const xp_expected_gap *e)
 static xp_str count_words(xp_arena *arena, const xp_expected_gap *e)
 {
   long long least = (long long)e->least, most = (long long)e->most;
+  if (e->most == INT64_MAX && least == 0) {
+    return xp_str_c("any number");
+  }
   if (e->most == INT64_MAX) {
     return xp_arena_format(arena, "%lld or more", least);
   }

@@ -85,6 +85,18 @@ static void a_count_may_be_a_range(void **state)
   assert_int_equal(rows[1].most, 0);
 }
 
+static void a_range_may_have_no_upper_end(void **state)
+{
+  (void)state;
+  read_text("[{\"count\": [2, null]}]");
+  assert_int_equal(rows[0].least, 2);
+  assert_true(rows[0].most == INT64_MAX);
+  assert_refused("[{\"count\": null}]", "line 1", "[least, most]");
+  assert_refused("[{\"count\": [null, 2]}]", "line 1", "[least, most]");
+  assert_refused("[{\"count\": [2, null, null]}]", "line 1", "[least, most]");
+  assert_refused("[{\"min_ps\": null}]", "line 1", "picoseconds");
+}
+
 static void null_is_for_gaps_in_no_scope(void **state)
 {
   (void)state;
@@ -229,6 +241,7 @@ int main(void)
       CASE(a_row_without_keys_is_for_one_gap_or_more_of_any_kind),
       CASE(there_may_be_no_rows),
       CASE(a_count_may_be_a_range),
+      CASE(a_range_may_have_no_upper_end),
       CASE(null_is_for_gaps_in_no_scope),
       CASE(escapes_in_names_are_resolved),
       CASE(rows_know_their_lines),
