@@ -84,7 +84,7 @@ static program begin(void)
 static void end(program p, xp_hlo_value root, const char *name, double units, const char *unit)
 {
   const xp_hlo_module *module;
-  xp_dev_plan *plan;
+  xp_dev_plan *plan = NULL;
   xp_error err;
   uint32_t entry = xp_hlo_body_end(p.body, root);
   if (xp_hlo_builder_finish(p.builder, entry, &module, &err) != XP_OK ||
@@ -117,24 +117,46 @@ static void bench_product(int64_t n, xp_hlo_type type)
       2.0 * (double)(n * n * n), "GFLOP/s");
 }
 
-/* A batch of 4, 3 x 3, as many channels as features, in the order of PyTorch. */
-static void bench_convolution(int64_t channels, int64_t extent)
+typedef struct {
+  int64_t x[4], kernel[4];
+  xp_hlo_window_dim window; /* of both spatial dimensions, which are the last of all */
+  bool is_kernel_gradient;  /* images take the place of channels, and channels that of images */
+} convolution;
+
+static void bench_convolution(const char *name, const convolution *c, double flops)
 {
   static const int64_t two_three[2] = {2, 3};
   program p = begin();
   p.body = xp_hlo_body_begin(p.builder, "main");
-  const int64_t dims[4] = {4, channels, extent, extent}, kernel_dims[4] = {channels, channels, 3, 3};
-  xp_hlo_value x = parameter(p, 0, XP_HLO_F32, 4, dims), k = parameter(p, 1, XP_HLO_F32, 4, kernel_dims);
-  xp_hlo_window_dim same = {3, 1, 1, 1, 1, 1, false}, windows[2] = {same, same};
+  xp_hlo_value x = parameter(p, 0, XP_HLO_F32, 4, c->x), k = parameter(p, 1, XP_HLO_F32, 4, c->kernel);
+  xp_hlo_window_dim windows[2] = {c->window, c->window};
   xp_hlo_list spatial = {two_three, 2};
   xp_hlo_convolution_options options = {.numbers = {0, 1, spatial, 1, 0, spatial, 0, 1, spatial},
                                         .windows = windows,
                                         .feature_groups = 1,
                                         .batch_groups = 1};
+  if (c->is_kernel_gradient) {
+    options.numbers = (xp_hlo_convolution){1, 0, spatial, 0, 1, spatial, 1, 0, spatial};
+  }
+  end(p, xp_hlo_build_convolution(p.body, x, k, &options), name, flops, "GFLOP/s");
+}
+
+/* A batch of 4, 3 x 3, as many channels as features, in the order of PyTorch: the convolution, the gradient of its
+ * kernel, and that of the input of a convolution with stride 2. */
+static void bench_convolutions(int64_t channels, int64_t extent)
+{
+  const int64_t n = channels, e = extent, half = extent / 2;
+  const convolution forward = {{4, n, e, e}, {n, n, 3, 3}, {3, 1, 1, 1, 1, 1, false}, false};
+  const convolution by_kernel = {{4, n, e, e}, {4, n, e, e}, {e, 1, 1, 1, 1, 1, false}, true};
+  const convolution by_input = {{4, n, half, half}, {n, n, 3, 3}, {3, 1, 1, 2, 1, 2, false}, false};
+  const double flops = 2.0 * 9 * 4 * (double)(n * n * e * e);
   char name[64];
-  snprintf(name, sizeof name, "convolution 3x3 4x%dx%dx%d", (int)channels, (int)extent, (int)extent);
-  end(p, xp_hlo_build_convolution(p.body, x, k, &options), name,
-      2.0 * 9 * 4 * (double)(channels * channels * extent * extent), "GFLOP/s");
+  snprintf(name, sizeof name, "convolution 3x3 4x%dx%dx%d", (int)n, (int)e, (int)e);
+  bench_convolution(name, &forward, flops);
+  snprintf(name, sizeof name, ".. gradient of its kernel");
+  bench_convolution(name, &by_kernel, flops);
+  snprintf(name, sizeof name, ".. with stride 2, of its input");
+  bench_convolution(name, &by_input, flops / 4);
 }
 
 static uint32_t combination(program p, xp_hlo_opcode opcode)
@@ -200,9 +222,9 @@ int main(void)
   }
   bench_product(512, XP_HLO_BF16);
   bench_product(512, XP_HLO_F64);
-  bench_convolution(32, 32);
-  bench_convolution(64, 32);
-  bench_convolution(128, 16);
+  bench_convolutions(32, 32);
+  bench_convolutions(64, 32);
+  bench_convolutions(128, 16);
   bench_softmax(1024, 128);
   bench_softmax(64, 8192);
   bench_chain(XP_HLO_F32, 1 << 16, false);

@@ -43,9 +43,16 @@ def main():
         show("product f32 %d" % n, 2.0 * n**3, "GFLOP/s", ("numpy", lambda: np.matmul(a, b, out=c)), ("XLA", by_jax(jnp.matmul, a, b)))
     for channels, extent in ((32, 32), (64, 32), (128, 16)):
         x, k = numbers(4, channels, extent, extent), numbers(channels, channels, 3, 3)
-        convolution = lambda x, k: jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
-        show("convolution 3x3 4x%dx%dx%d" % (channels, extent, extent), 2.0 * 36 * channels**2 * extent**2, "GFLOP/s",
-             ("XLA", by_jax(convolution, x, k)))
+
+        def convolution(x, k, stride=1):
+            return jax.lax.conv_general_dilated(x, k, (stride, stride), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+
+        flops, half = 2.0 * 36 * channels**2 * extent**2, x[:, :, ::2, ::2].copy()
+        show("convolution 3x3 4x%dx%dx%d" % (channels, extent, extent), flops, "GFLOP/s", ("XLA", by_jax(convolution, x, k)))
+        show(".. gradient of its kernel", flops, "GFLOP/s",
+             ("XLA", by_jax(lambda x, g: jax.vjp(lambda k: convolution(x, k), k)[1](g)[0], x, x)))
+        show(".. with stride 2, of its input", flops / 4, "GFLOP/s",
+             ("XLA", by_jax(lambda k, g: jax.vjp(lambda x: convolution(x, k, 2), x)[1](g)[0], k, half)))
     for shape in ((1024, 128), (64, 8192)):
         x = numbers(*shape)
 

@@ -80,9 +80,13 @@ static xp_status make_logdir(diffusion_demo *d, xp_error *err)
 {
   const char *folder = getenv("TMPDIR");
   if (d->o->capture_dir == NULL) {
-    snprintf(d->logdir, sizeof d->logdir, "%s/xlaprof-%s-XXXXXX", folder != NULL ? folder : "/tmp", d->kind->name);
+    folder = folder != NULL && *folder != '\0' ? folder : "/tmp";
+    snprintf(d->logdir, sizeof d->logdir, "%s/xlaprof-%s-XXXXXX", folder, d->kind->name);
     if (mkdtemp(d->logdir) == NULL) {
-      return xp_fail(err, XP_ERR_IO, "%s: the folder can't be made: %m. Name one with --capture.", d->logdir);
+      return xp_fail(err, XP_ERR_IO,
+                     "No folder for the capture can be made in %s: %m. Name one with --capture LOGDIR, or set the "
+                     "variable TMPDIR.",
+                     folder);
     }
   } else if ((size_t)snprintf(d->logdir, sizeof d->logdir, "%s", d->o->capture_dir) >= sizeof d->logdir) {
     return xp_fail(err, XP_ERR_USAGE, "The path %.80s.. is too long.", d->o->capture_dir);

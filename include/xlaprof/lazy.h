@@ -94,14 +94,16 @@ typedef struct {
     &xl_here;                                                                                                          \
   })
 
-/* Facts about a tensor; none of them needs its value.  XP_ERR_USAGE if there is no such tensor. */
+/* Facts about a tensor; none of them needs its value.  type and shape may be NULL.  XP_ERR_USAGE if there is no such
+ * tensor. */
 XP_API xp_status xl_describe(xl_tensor tensor, xl_type *type, xl_shape *shape, xp_error *err);
 XP_API bool xl_is_alive(xl_tensor tensor);
 
 /* Frees a tensor; XL_NONE is allowed.  Freeing one twice is an error of the thread. */
 XP_API void xl_free(xl_tensor tensor);
 
-/* Tensors that the calling thread makes belong to its innermost open pool and are freed at its end. */
+/* Tensors that the calling thread makes belong to its innermost open pool and are freed at its end.  Pools that are
+ * open when the thread ends, end with it. */
 typedef struct {
   size_t depth;
 } xl_pool;
@@ -141,7 +143,8 @@ XP_API void xl_device_use(xl_device *device);
 /* The plugin's name and the device's, for people; lives as long as the device. */
 XP_API const char *xl_device_name(const xl_device *device);
 
-/* Waits for all work, frees all tensors and programs and closes all devices.  What handles remain are dead. */
+/* Ends all loaders, waits for all work, frees all tensors and programs and closes all devices.  What handles remain are
+ * dead.  No other thread may be inside a function of this library. */
 XP_API void xl_shutdown(void);
 
 /* ---------------------------------------------------------------- barriers and values */
@@ -239,7 +242,7 @@ typedef struct {
 } xl_cache_state;
 XP_API xl_cache_state xl_cache(void);
 
-/* Bytes of the nodes that are alive, and their number. */
+/* Bytes of the nodes that are alive, and their number (count may be NULL). */
 XP_API size_t xl_node_bytes(size_t *count);
 
 /* ---------------------------------------------------------------- blocks */

@@ -39,11 +39,13 @@ typedef struct xl_loader xl_loader;
 XP_API xp_status xl_loader_open(const xl_loader_options *options, xl_loader **loader, xp_error *err);
 
 /* The next batch: array_count tensors, which belong to the innermost pool of the caller.  XP_ERR_EMPTY at the end of
- * the data, after the last batch's barrier.  Errors of fetch, uploads and the barrier come out here. */
+ * the data, after the last batch's barrier.  Errors of fetch, uploads and the barrier come out here.  One call at a
+ * time. */
 #define xl_loader_next(...) xl_loader_next_at(XL_HERE, __VA_ARGS__)
 XP_API xp_status xl_loader_next_at(const xl_location *at, xl_loader *loader, xl_tensor *tensors, xp_error *err);
 
-/* Ends the threads (waiting for a call of fetch that runs) and frees what was not taken.  NULL is allowed. */
+/* Ends the threads (waiting for a call of fetch that runs) and frees what was not taken.  NULL is allowed.  No other
+ * thread may be in xl_loader_next of this loader. */
 XP_API void xl_loader_close(xl_loader *loader);
 
 #ifdef __cplusplus

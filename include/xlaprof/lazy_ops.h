@@ -172,8 +172,8 @@ XL_OP(nonzero, xl_tensor x);
 
 /* ---------------------------------------------------------------- sums */
 
-/* Over all elements, and over some dimensions (count 0: all), which go or stay with extent 1.  Sums of integers and bools
- * are i64; those of bf16 are formed in f32. */
+/* Over all elements, and over some dimensions (count 0: all), which go or stay with extent 1.  Sums of integers and
+ * bools are i64; those of bf16 are formed in f32. */
 XL_OP(sum, xl_tensor x);
 XL_OP(mean, xl_tensor x);
 XL_OP(sum_dims, xl_tensor x, const int *dims, size_t count, bool keep);
@@ -203,12 +203,12 @@ typedef struct {
     {1, 1}, {0, 0}, {1, 1}, 1                                                                                          \
   }
 
-/* x [N, C, H, W], weight [out, C / groups, h, w]; bias may be XL_NONE, options NULL. */
+/* x [N, C, H, W], weight [out, C / groups, h, w]; bias [out] may be XL_NONE, options NULL. */
 XL_OP(conv2d, xl_tensor x, xl_tensor weight, xl_tensor bias, const xl_conv2d_options *options);
-XL_OP(avg_pool2d, xl_tensor x, int64_t size, int64_t stride); /* without padding */
+XL_OP(avg_pool2d, xl_tensor x, int64_t size, int64_t stride); /* [.., H, W], without padding */
 
 /* softmax(q k^T / sqrt(d) + mask) v, for [.., n, d]; mask may be XL_NONE, bool (true: takes part) or a number to add.
- */
+ * Where the mask leaves nothing, the result is 0. */
 XL_OP(attention, xl_tensor q, xl_tensor k, xl_tensor v, xl_tensor mask);
 
 /* ---------------------------------------------------------------- layers and losses */
@@ -231,8 +231,11 @@ typedef struct {
 
 XL_OP(batch_norm, xl_tensor x, const xl_batch_norm_options *options);
 
-/* Means over all elements.  target: i64 [N], and logits [N, classes]. */
+/* Means over all elements. */
 XL_OP(mse_loss, xl_tensor x, xl_tensor target);
+
+/* Of [N, classes, ..] and a target of i64 or i32 [N, ..], or of [classes] and one number.  Targets of -100 do not
+ * count; with one that is no class, the loss is NaN. */
 XL_OP(nll_loss, xl_tensor log_probabilities, xl_tensor target);
 XL_OP(cross_entropy, xl_tensor logits, xl_tensor target);
 

@@ -45,8 +45,8 @@ XP_API xp_metric_handle *xp_metric_get(const char *name, xp_metric_unit unit);
  * infinity and what is no number. */
 XP_API void xp_metric_add(xp_metric_handle *metric, double value);
 
-/* The same with the time of the sample, for those who have just read the clock: nanoseconds of CLOCK_MONOTONIC.  One that
- * lies before the last sample's counts as of that time. */
+/* The same with the time of the sample, for those who have just read the clock: nanoseconds of CLOCK_MONOTONIC.  One
+ * that lies before the last sample's counts as of that time. */
 XP_API void xp_metric_add_at(xp_metric_handle *metric, double value, int64_t time_ns);
 
 /* Samples since the start or the last clear, and their sum; 0 for NULL. */

@@ -42,7 +42,10 @@ static void read_modules(xp_devices *all, xp_device_data *d, const xp_line *line
     xp_device_run run = {.start_ps = line->start_ps[i],
                          .end_ps = xp_event_end(line, i),
                          .run_id = stats.run_id,
-                         .has_run_id = stats.has_run_id};
+                         .has_run_id = stats.has_run_id,
+                         .flow = stats.consumer,
+                         .flow_type = stats.consumer_type,
+                         .has_flow = stats.has_consumer};
     xp_module module = {.has_program = false};
     module.name = module_name(xp_event_name(line, i), &module.program, &module.has_program);
     if (!module.has_program && stats.has_program) {

@@ -56,10 +56,12 @@ typedef struct {
 typedef struct {
   int64_t start_ps, end_ps;
   uint64_t run_id;
+  uint64_t flow; /* the id that the launch has as a producer */
+  int64_t flow_type;
   uint32_t module; /* index into xp_devices.modules */
   uint32_t launch; /* index into xp_links.launches, XP_NONE */
   uint32_t step;   /* index into the steps of the reading, XP_NONE */
-  bool has_run_id;
+  bool has_run_id, has_flow;
 } xp_device_run;
 
 typedef struct {

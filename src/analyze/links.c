@@ -254,6 +254,18 @@ uint32_t xp_links_by_run_id(xp_links *links, uint32_t host, uint64_t run_id, int
   return e ? launch_around(links, &links->threads->threads[e->thread], e->entry) : XP_NONE;
 }
 
+uint32_t xp_links_by_flow(xp_links *links, uint32_t host, int64_t type, uint64_t id, int64_t time_ps)
+{
+  const xp_producer *p = xp_threads_producer(links->threads, host, type, id, time_ps);
+  p = p ? p : xp_threads_producer(links->threads, host, type, id, INT64_MAX); /* clocks may differ */
+  if (!p) {
+    return XP_NONE;
+  }
+  const xp_thread *t = &links->threads->threads[p->thread];
+  uint32_t outer = outer_dispatch(t, p->time_ps);
+  return outer == XP_NONE ? XP_NONE : launch_around(links, t, outer);
+}
+
 int64_t xp_links_run_start(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal)
 {
   const xp_run_event *e = launching_event(links, host, run_id, ordinal);

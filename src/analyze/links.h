@@ -83,6 +83,10 @@ void xp_links_build(xp_links *links, xp_threads *threads, xp_arena *arena);
 /* The launch that carries a run id on a device of a host; XP_NONE. */
 uint32_t xp_links_by_run_id(xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal);
 
+/* The launch whose call, or an event in it, is the producer with an id: the latest that began by a time, else any;
+ * XP_NONE. */
+uint32_t xp_links_by_flow(xp_links *links, uint32_t host, int64_t type, uint64_t id, int64_t time_ps);
+
 /* Start of the event that launched a run, and the latest end of the events that waited for it; INT64_MIN if none. */
 int64_t xp_links_run_start(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal);
 int64_t xp_links_wait_end(const xp_links *links, uint32_t host, uint64_t run_id, int64_t ordinal);

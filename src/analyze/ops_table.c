@@ -52,6 +52,13 @@ void xp_device_stats_read(xp_stats stats, xp_device_stats *out)
       out->producer = out->has_producer ? out->producer : s.bits;
       out->has_producer = true;
       break;
+    case XP_KEY_CONSUMER:
+      out->consumer = out->has_consumer ? out->consumer : s.bits;
+      out->has_consumer = true;
+      break;
+    case XP_KEY_CONSUMER_TYPE:
+      out->consumer_type = xp_stat_int(&s, 0);
+      break;
     case XP_KEY_DEVICE_ORDINAL:
       out->ordinal = out->ordinal < 0 ? xp_stat_int(&s, -1) : out->ordinal;
       break;

@@ -9,9 +9,9 @@
 /* The stats of one device event that matter. */
 typedef struct {
   xp_str hlo_op, tf_op, name, prefix, category, source, hlo_module;
-  uint64_t program, run_id, correlation, producer;
-  int64_t ordinal;
-  bool has_program, has_run_id, has_correlation, has_producer, has_memcpy;
+  uint64_t program, run_id, correlation, producer, consumer;
+  int64_t ordinal, consumer_type;
+  bool has_program, has_run_id, has_correlation, has_producer, has_consumer, has_memcpy;
 } xp_device_stats;
 
 /* Reads them from an event (own stats, then those of its metadata), or from a metadata entry alone. */

@@ -1,8 +1,8 @@
 /* Runs of programs and the calls that launched them.
  *
- * A run is linked to its launch by run_id, on GPUs by correlation ids (done while kernels are read), else by order: the
- * k-th execute call that a program made is the k-th run of the device.  A run that began before the first call cannot
- * be its run and stays without launch.
+ * A run is linked to its launch by run_id, on GPUs by correlation ids (done while kernels are read), by the id that its
+ * event consumes and the launch produces, else by order: the k-th execute call that a program made is the k-th run of
+ * the device.  A run that began before the first call cannot be its run and stays without launch.
  */
 #include "analyze/internal.h"
 
@@ -94,6 +94,9 @@ static size_t link_by_id(xp_analysis *an, xp_device_data *d)
     xp_device_run *run = &d->runs[i];
     if (run->launch == XP_NONE && run->has_run_id) {
       run->launch = xp_links_by_run_id(&an->links, d->host, run->run_id, d->ordinal);
+    }
+    if (run->launch == XP_NONE && run->has_flow) {
+      run->launch = xp_links_by_flow(&an->links, d->host, run->flow_type, run->flow, run->start_ps);
     }
     linked += run->launch != XP_NONE;
   }

@@ -191,69 +191,110 @@ static void place_outputs(xp_dev_context *context, const int64_t *aliases)
 
 /* ---------------------------------------------------------------- offsets */
 
+/* Slots are put into the first gap that holds them.  Programs of gradients keep what they made first for last, so both
+ * the search for a gap and that for a dead block begin where there is something to find. */
 typedef struct {
   size_t offset, end;
-  uint32_t last;
+  uint32_t slot;
 } block;
 
 typedef struct {
-  block *blocks; /* those alive, by offset */
-  uint32_t count;
-  size_t end; /* of all so far */
+  xp_dev_program *program;
+  block *blocks;    /* those alive, by offset */
+  uint32_t count;   /* of them */
+  uint32_t dense;   /* so many at the beginning have no gap before or between them */
+  uint32_t *dying;  /* [step] a slot whose last step this is; XP_NONE: there is none */
+  uint32_t *also;   /* [slot] another one that dies with it */
+  size_t base, end; /* of all so far */
 } layout;
 
-static void forget_dead(layout *l, uint32_t step)
+static void remove_block(layout *l, uint32_t slot)
 {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < l->count; i++) {
-    if (l->blocks[i].last >= step) {
-      l->blocks[kept++] = l->blocks[i];
+  const size_t offset = l->program->slots[slot].offset;
+  uint32_t low = 0, high = l->count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (l->blocks[middle].offset < offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
   }
-  l->count = kept;
+  while (l->blocks[low].slot != slot) {
+    low++; /* one without bytes lies at the offset of its neighbour */
+  }
+  l->count--;
+  memmove(l->blocks + low, l->blocks + low + 1, (l->count - low) * sizeof *l->blocks);
+  l->dense = low < l->dense ? low : l->dense;
+}
+
+/* Forgets those whose last step this was. */
+static void forget_dead(layout *l, uint32_t step)
+{
+  for (uint32_t slot = l->dying[step]; slot != XP_NONE; slot = l->also[slot]) {
+    remove_block(l, slot);
+  }
+}
+
+static size_t end_of_dense(const layout *l)
+{
+  return l->dense > 0 ? l->blocks[l->dense - 1].end : l->base;
 }
 
 /* Puts a slot into the first gap that holds it. */
-static void place_slot(layout *l, xp_dev_slot *slot, size_t base)
+static void place_slot(layout *l, uint32_t number)
 {
-  size_t at = base, bytes = slot->bytes > SIZE_MAX - XP_DEV_ALIGN ? slot->bytes : xp_dev_round_up(slot->bytes);
-  uint32_t i = 0;
+  xp_dev_slot *slot = &l->program->slots[number];
+  size_t at = end_of_dense(l),
+         bytes = slot->bytes > SIZE_MAX - XP_DEV_ALIGN ? slot->bytes : xp_dev_round_up(slot->bytes);
+  uint32_t i = l->dense;
   while (i < l->count && l->blocks[i].offset - at < bytes) {
     at = l->blocks[i++].end;
   }
   memmove(l->blocks + i + 1, l->blocks + i, (l->count - i) * sizeof *l->blocks);
-  l->blocks[i] = (block){at, xp_dev_add_sizes(at, bytes), slot->last};
+  l->blocks[i] = (block){at, xp_dev_add_sizes(at, bytes), number};
   l->count++;
   slot->offset = at;
   l->end = l->blocks[i].end > l->end ? l->blocks[i].end : l->end;
+  while (l->dense < l->count && l->blocks[l->dense].offset == end_of_dense(l)) {
+    l->dense++;
+  }
+  l->also[number] = l->dying[slot->last];
+  l->dying[slot->last] = number;
 }
 
-static void place_if_first(layout *l, xp_dev_program *program, uint32_t number, uint32_t step, size_t base)
+static void place_if_first(layout *l, uint32_t number, uint32_t step)
 {
-  xp_dev_slot *slot = &program->slots[number];
+  const xp_dev_slot *slot = &l->program->slots[number];
   if (slot->place == XP_DEV_IN_TEMP && slot->first == step && slot->offset == 0) {
-    place_slot(l, slot, base);
+    place_slot(l, number);
   }
 }
 
 static void place_temps(xp_dev_context *context)
 {
   xp_dev_program *program = context->program;
-  size_t base = xp_dev_round_up(program->slot_count * sizeof(void *));
-  layout l = {xp_arena_array(context->plan->arena, program->slot_count + 1ul, sizeof(block)), 0, base};
+  xp_arena *arena = context->plan->arena;
+  const size_t base = xp_dev_round_up(program->slot_count * sizeof(void *));
+  layout l = {.program = program,
+              .blocks = xp_arena_array(arena, program->slot_count + 1ul, sizeof(block)),
+              .dying = xp_arena_array(arena, program->step_count + 1ul, sizeof(uint32_t)),
+              .also = xp_arena_array(arena, program->slot_count + 1ul, sizeof(uint32_t)),
+              .base = base,
+              .end = base};
+  memset(l.dying, 0xff, (program->step_count + 1ul) * sizeof *l.dying);
   for (uint32_t k = 0; k < program->step_count; k++) {
     const xp_dev_step *step = &program->steps[k];
-    forget_dead(&l, k);
     for (uint32_t i = 0; i < step->out_count; i++) {
-      place_if_first(&l, program, step->out[i].slot, k, base);
+      place_if_first(&l, step->out[i].slot, k);
     }
     if (step->scratch != XP_NONE) {
-      place_if_first(&l, program, step->scratch, k, base);
+      place_if_first(&l, step->scratch, k);
     }
+    forget_dead(&l, k);
   }
-  forget_dead(&l, program->step_count);
   for (uint32_t i = 0; i < program->copy_count; i++) {
-    place_if_first(&l, program, program->copies[i].to, program->step_count, base);
+    place_if_first(&l, program->copies[i].to, program->step_count);
   }
   program->frame_bytes = l.end;
 }

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 /* What the host asks for, read from arguments of any age. */
 typedef struct {
   xp_abi_loaded_executable *executable;
@@ -214,6 +216,10 @@ xp_abi_error *xp_dev_execute(xp_abi_execute_args *args)
     return xp_dev_fail_memory();
   }
   xp_abi_event *done = xp_dev_event_ref(execution->done);
+  const int64_t dispatch_ns = execution->device->client->options.dispatch_ns;
+  if (dispatch_ns > 0) {
+    xp_dev_pause_until(xp_monotonic_ns() + dispatch_ns);
+  }
   pthread_mutex_t *lock = &execution->device->launch;
   pthread_mutex_lock(lock);
   error = launch(execution, &wanted);

@@ -28,6 +28,9 @@ xp_dev_execution *xp_dev_execution_create(const xp_abi_loaded_executable *execut
 /* Drops what it holds, and itself; NULL is allowed. */
 void xp_dev_execution_free(xp_dev_execution *execution);
 
+/* Sleeps, and turns in a loop at the end, until a moment of CLOCK_MONOTONIC: no longer than it should be. */
+void xp_dev_pause_until(int64_t ns);
+
 /* Gives it to the device's queue, which ends it. */
 void xp_dev_execution_launch(xp_dev_execution *execution);
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_COUNT = 4, NUMBER_MAX = 64 };
+enum { COUNT, LATENCY, DISPATCH, PAUSE, PAUSE_BEFORE, SLOWDOWN, MEMORY, OPTION_COUNT };
+enum { NUMBER_MAX = 64, NAMES_MAX = 256, MOST_US = 10000000 };
 
 typedef struct {
   const char *name, *variable;
@@ -17,10 +18,13 @@ typedef struct {
 } option_row;
 
 static const option_row rows[OPTION_COUNT] = {
-    {"device_count", "XLAPROF_DEVICE_COUNT", 1, XP_DEV_MAX_DEVICES, 1},
-    {"launch_latency_us", "XLAPROF_DEVICE_LAUNCH_LATENCY_US", 0, 10e6, 0},
-    {"slowdown", "XLAPROF_DEVICE_SLOWDOWN", 1, 1000, 1},
-    {"memory_limit_bytes", "XLAPROF_DEVICE_MEMORY_LIMIT_BYTES", 0, 0x1p52, 0x1p34},
+    [COUNT] = {"device_count", "XLAPROF_DEVICE_COUNT", 1, XP_DEV_MAX_DEVICES, 1},
+    [LATENCY] = {"launch_latency_us", "XLAPROF_DEVICE_LAUNCH_LATENCY_US", 0, MOST_US, 0},
+    [DISPATCH] = {"dispatch_us", "XLAPROF_DEVICE_DISPATCH_US", 0, MOST_US, 0},
+    [PAUSE] = {"pause_us", "XLAPROF_DEVICE_PAUSE_US", 0, MOST_US, 0},
+    [PAUSE_BEFORE] = {"pause_before", "XLAPROF_DEVICE_PAUSE_BEFORE", 0, 1e9, 1},
+    [SLOWDOWN] = {"slowdown", "XLAPROF_DEVICE_SLOWDOWN", 1, 1000, 1},
+    [MEMORY] = {"memory_limit_bytes", "XLAPROF_DEVICE_MEMORY_LIMIT_BYTES", 0, 0x1p52, 0x1p34},
 };
 
 static bool parse_number(const char *text, size_t len, double *number)
@@ -92,11 +96,13 @@ static xp_abi_error *read_value(const xp_abi_named_value *value, double numbers[
       return check(rows[i].name, is_number, number, &rows[i], &numbers[i]);
     }
   }
+  char names[NAMES_MAX] = "";
+  for (size_t i = 0, used = 0; i < OPTION_COUNT && used < sizeof names; i++) {
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", rows[i].name);
+  }
   int length = value->name_size > 100 ? 100 : (int)value->name_size;
-  return xp_dev_fail(XP_ABI_INVALID_ARGUMENT,
-                     "The device has no option %.*s; there are device_count, launch_latency_us, slowdown and "
-                     "memory_limit_bytes.",
-                     length, value->name);
+  return xp_dev_fail(XP_ABI_INVALID_ARGUMENT, "The device has no option %.*s; there are: %s.", length, value->name,
+                     names);
 }
 
 xp_abi_error *xp_dev_options_read(const xp_abi_named_value *values, size_t count, xp_dev_options *options)
@@ -107,10 +113,13 @@ xp_abi_error *xp_dev_options_read(const xp_abi_named_value *values, size_t count
     error = read_value(&values[i], numbers);
   }
   if (error == NULL) {
-    *options = (xp_dev_options){.device_count = (int64_t)numbers[0],
-                                .launch_latency_ns = (int64_t)(numbers[1] * 1000),
-                                .slowdown = numbers[2],
-                                .memory_limit = (int64_t)numbers[3]};
+    *options = (xp_dev_options){.device_count = (int64_t)numbers[COUNT],
+                                .launch_latency_ns = (int64_t)(numbers[LATENCY] * 1000),
+                                .dispatch_ns = (int64_t)(numbers[DISPATCH] * 1000),
+                                .pause_ns = (int64_t)(numbers[PAUSE] * 1000),
+                                .pause_before = (int64_t)numbers[PAUSE_BEFORE],
+                                .slowdown = numbers[SLOWDOWN],
+                                .memory_limit = (int64_t)numbers[MEMORY]};
   }
   return error;
 }

@@ -4,8 +4,8 @@
  * until the host reads no more what will be overwritten; run; drop the inputs; tell.  Whoever has waited for the event
  * therefore finds the inputs' memory free and the run in the capture.
  *
- * A slow device is a pause behind each operation.  The pause sleeps, so the host's processors are free meanwhile, and
- * turns in a loop at its end, so that it is no longer than it should be.
+ * A slow device is a pause behind each operation, which counts as part of it.  A device that pauses inside its programs
+ * (option pause_us) does so between two operations.  Pauses sleep, so the host's processors are free meanwhile.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@ static int64_t next_run_id;
 
 /* ---------------------------------------------------------------- time */
 
-static void pause_until(int64_t ns)
+void xp_dev_pause_until(int64_t ns)
 {
   int64_t left = ns - xp_monotonic_ns();
   if (left > SPIN_NS) {
@@ -95,6 +95,7 @@ void xp_dev_execution_free(xp_dev_execution *execution)
 typedef struct {
   const xp_dev_traced_run *traced;
   double slowdown;
+  int64_t pause_ns, pause_before; /* a pause before a step */
   uint64_t start;
   int64_t start_ns, start_work_ns;
 } op_clock;
@@ -111,7 +112,9 @@ static int64_t work_ns(void)
 static int before_op(void *context, size_t step)
 {
   op_clock *clock = context;
-  (void)step;
+  if (clock->pause_ns > 0 && (int64_t)step == clock->pause_before) {
+    xp_dev_pause_until(xp_monotonic_ns() + clock->pause_ns);
+  }
   if (clock->slowdown > 1) {
     clock->start_ns = xp_monotonic_ns();
     clock->start_work_ns = work_ns();
@@ -124,7 +127,7 @@ static void after_op(void *context, size_t step)
 {
   op_clock *clock = context;
   if (clock->slowdown > 1) {
-    pause_until(clock->start_ns + (int64_t)((double)(work_ns() - clock->start_work_ns) * clock->slowdown));
+    xp_dev_pause_until(clock->start_ns + (int64_t)((double)(work_ns() - clock->start_work_ns) * clock->slowdown));
   }
   if (__atomic_load_n(&xp_dev_tracer_is_on, __ATOMIC_RELAXED)) {
     xp_dev_tracer_op(clock->traced, step, clock->start, xp_clock_read());
@@ -165,7 +168,11 @@ static xp_abi_error *make_scratch(xp_abi_device *device, size_t bytes)
 static xp_abi_error *run_plan(xp_dev_execution *execution)
 {
   xp_abi_device *device = execution->device;
-  op_clock clock = {.traced = &execution->traced, .slowdown = device->client->options.slowdown};
+  const xp_dev_options *options = &device->client->options;
+  op_clock clock = {.traced = &execution->traced,
+                    .slowdown = options->slowdown,
+                    .pause_ns = options->pause_ns,
+                    .pause_before = options->pause_before};
   for (size_t i = 0; i < execution->program->input_count; i++) {
     execution->input_data[i] = xp_dev_block_data(xp_dev_content_block(execution->inputs[i]));
   }
@@ -190,7 +197,7 @@ static void run_execution(xp_dev_task *task)
 {
   xp_dev_execution *execution = (xp_dev_execution *)(void *)task;
   xp_abi_device *device = execution->device;
-  pause_until(execution->launched_ns + device->client->options.launch_latency_ns);
+  xp_dev_pause_until(execution->launched_ns + device->client->options.launch_latency_ns);
   xp_abi_error *error = await_inputs(execution);
   if (error == NULL) {
     error = make_scratch(device, xp_dev_plan_temp_bytes(execution->program->plan));

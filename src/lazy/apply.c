@@ -66,7 +66,7 @@ xl_var *xl_apply(const xl_result *result, xl_var *const *inputs, size_t count)
     return xl_refuse(XP_ERR_MEMORY, "there is no memory for an operation on %zu tensors", count);
   }
   xl_var *output = NULL;
-  if (values_of(inputs, count, values)) {
+  if (xl_check_shape(&result->shape) && values_of(inputs, count, values)) {
     xl_device *device = xl_var_device(inputs[0]);
     xl_node *node = node_of(result, values, count, device);
     output = node != NULL ? xl_made(xl_var_create(device, result->type, &result->shape, node)) : NULL;
@@ -80,7 +80,7 @@ xl_var *xl_apply(const xl_result *result, xl_var *const *inputs, size_t count)
 xl_var *xl_apply_view(const xl_result *result, xl_var *x)
 {
   xl_node *value;
-  if (!values_of(&x, 1, &value)) {
+  if (!xl_check_shape(&result->shape) || !values_of(&x, 1, &value)) {
     return NULL;
   }
   const xl_node_parts parts = {.op = result->op,
@@ -152,8 +152,11 @@ xl_var *xl_number(xl_type type, double value)
 {
   xp_error err = {0};
   const xl_shape scalar = XL_SCALAR;
-  xl_device *device = xl_device_current(&err);
-  xl_node *node = device != NULL ? xl_number_node(device, type, value, &err) : NULL;
+  xl_device *device = xl_call_device();
+  if (device == NULL) {
+    return NULL;
+  }
+  xl_node *node = xl_number_node(device, type, value, &err);
   return node != NULL ? var_of(device, type, &scalar, node) : xl_refuse_with(&err);
 }
 

@@ -13,7 +13,8 @@ typedef struct {
   size_t attr_bytes;
 } xl_result;
 
-/* The result of an operation on some tensors.  NULL if an input is NULL, and with an error. */
+/* The result of an operation on some tensors.  NULL if an input is NULL, and with an error (also for a result that is
+ * too large to be). */
 xl_var *xl_apply(const xl_result *result, xl_var *const *inputs, size_t count);
 
 static inline xl_var *xl_apply_1(const xl_result *result, xl_var *x)

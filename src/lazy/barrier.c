@@ -206,6 +206,9 @@ xp_status xl_sync_tensors_at(const xl_location *at, const xl_tensor *tensors, si
   xp_error own;
   err = err != NULL ? err : &own;
   memset(err, 0, sizeof *err);
+  if (tensors == NULL && count > 0) {
+    return xp_fail(err, XP_ERR_USAGE, "xl_sync_tensors: the list of %zu tensors is NULL.", count);
+  }
   xl_var **vars = calloc(count + 1, sizeof *vars);
   xl_lock();
   xl_rt.place = at;
@@ -250,13 +253,17 @@ xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, x
 }
 
 /* Checks that the target has the size of the tensor, and computes its value. */
-static xl_data *value_for(xl_var *var, const xl_location *at, size_t bytes, xp_error *err)
+static xl_data *value_for(xl_var *var, const xl_location *at, const void *target, size_t bytes, xp_error *err)
 {
   const size_t wanted = (size_t)xl_shape_elements(&var->shape) * xl_type_facts[var->type].bytes;
   char shape[XL_SHAPE_TEXT];
   if (wanted != bytes) {
     xp_fail(err, XP_ERR_USAGE, "The value of a tensor %s takes %zu bytes, the target has %zu.",
             xl_shape_text(shape, var->type, &var->shape), wanted, bytes);
+    return NULL;
+  }
+  if (target == NULL && bytes > 0) {
+    xp_fail(err, XP_ERR_USAGE, "The target for %zu bytes is NULL.", bytes);
     return NULL;
   }
   return xl_barrier_value(var, CAUSE_VALUE, at, err);
@@ -272,7 +279,7 @@ xp_status xl_to_host_at(const xl_location *at, xl_tensor tensor, void *target, s
   xl_data *data = NULL;
   if (reported(err) == XP_OK) {
     xl_var *var = xl_arg(tensor);
-    data = var != NULL ? value_for(var, at, bytes, err) : NULL;
+    data = var != NULL ? value_for(var, at, target, bytes, err) : NULL;
     if (var == NULL) {
       xl_error(err);
     }

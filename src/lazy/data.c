@@ -125,7 +125,7 @@ static xl_kept_number *place_of(xl_device *device, xl_type type, uint64_t bits)
 xl_node *xl_number_node(xl_device *device, xl_type type, double value, xp_error *err)
 {
   if (value == 0 || value == 1 || value == -1) {
-    return constant(type, value == 0 ? 0 : value, err);
+    return constant(type, value, err);
   }
   uint64_t bits = 0;
   unsigned char bytes[8] = {0};

@@ -7,6 +7,7 @@
 
 #include "device/plugin.h"
 #include "lazy/barrier.h"
+#include "lazy/loader.h"
 #include "lazy/pieces.h"
 #include "xlaprof/session.h"
 
@@ -34,9 +35,9 @@ void xl_flight_end(xl_in_flight *flight, const xp_error *err)
   pthread_mutex_unlock(&flight->lock);
 }
 
-void xl_flight_limit(xl_in_flight *flight, size_t most)
+/* Under the lock.  The wait is an event of the host: a gap of the device that it made is told by it. */
+static void wait_until_at_most(xl_in_flight *flight, size_t most)
 {
-  pthread_mutex_lock(&flight->lock);
   if (flight->count > most) {
     const xp_region region = xp_region_begin(XP_LEVEL_INFO, "Wait for executions in flight");
     while (flight->count > most) {
@@ -44,15 +45,19 @@ void xl_flight_limit(xl_in_flight *flight, size_t most)
     }
     xp_region_end(region);
   }
+}
+
+void xl_flight_limit(xl_in_flight *flight, size_t most)
+{
+  pthread_mutex_lock(&flight->lock);
+  wait_until_at_most(flight, most);
   pthread_mutex_unlock(&flight->lock);
 }
 
 xp_status xl_flight_wait(xl_in_flight *flight, xp_error *err)
 {
   pthread_mutex_lock(&flight->lock);
-  while (flight->count > 0) {
-    pthread_cond_wait(&flight->changed, &flight->lock);
-  }
+  wait_until_at_most(flight, 0);
   const xp_status status = flight->error.status;
   if (status != XP_OK && err != NULL) {
     *err = flight->error;
@@ -153,6 +158,13 @@ static xl_device *device_create(const char *plugin, int number, xp_pjrt_client *
   return device;
 }
 
+/* A program that named no plugin says where the name comes from. */
+static xp_status tell_variable(xp_status status, xp_error *err)
+{
+  const xp_error why = *err;
+  return xp_fail(err, status, "%.600s (The variable XL_PJRT_PLUGIN names this plugin.)", why.text);
+}
+
 static xp_status open_device(const xl_device_options *options, xl_device **device, xp_error *err)
 {
   const char *path = options->plugin != NULL ? options->plugin : getenv("XL_PJRT_PLUGIN");
@@ -165,7 +177,7 @@ static xp_status open_device(const xl_device_options *options, xl_device **devic
   xp_pjrt_client *client = sibling != NULL ? sibling->client : NULL;
   const xp_status status = client == NULL ? open_client(path, options, &client, err) : XP_OK;
   if (status != XP_OK) {
-    return status;
+    return options->plugin != NULL || strcmp(path, EMBEDDED) == 0 ? status : tell_variable(status, err);
   }
   size_t count;
   const xp_pjrt_device *handles = xp_pjrt_client_devices(client, &count);
@@ -232,6 +244,8 @@ xp_status xl_device_open(const xl_device_options *options, xl_device **device, x
 {
   const xl_device_options usual = XL_DEVICE_OPTIONS_INIT;
   xl_device *opened = NULL;
+  xp_error own = {0};
+  err = err != NULL ? err : &own;
   xl_lock();
   const xp_status status = open_device(options != NULL ? options : &usual, &opened, err);
   if (status == XP_OK) {
@@ -253,7 +267,7 @@ void xl_device_use(xl_device *device)
 
 const char *xl_device_name(const xl_device *device)
 {
-  return device->name;
+  return device != NULL ? device->name : "";
 }
 
 static void forget_numbers(xl_device *device)
@@ -268,6 +282,7 @@ static void forget_numbers(xl_device *device)
 
 void xl_shutdown(void)
 {
+  xl_loaders_end();
   xl_wait(NULL);
   xl_lock();
   xl_handles_end();

@@ -102,7 +102,8 @@ static const char *base_name(const char *path)
   return slash != NULL ? slash + 1 : path;
 }
 
-static void print_node(FILE *out, const view *v, const xl_node *node)
+/* first_root: which result of the program a node is, by its number, or none; next_root: the next one that it is. */
+static void print_node(FILE *out, const view *v, const xl_node *node, const size_t *first_root, const size_t *next_root)
 {
   char text[XL_SHAPE_TEXT];
   const xl_shape shape = xl_node_shape(node);
@@ -125,30 +126,45 @@ static void print_node(FILE *out, const view *v, const xl_node *node)
     fprintf(out, ", %s=%.*s", node->scope->is_prefix ? "prefix" : "scope",
             (int)(node->scope->is_prefix ? scope.len : scope.len - 1), scope.ptr);
   }
-  if (node->place != NULL && xl_rt.names_are_open) {
-    fprintf(out, ", location=%s@%s:%d", node->place->function, base_name(node->place->file), node->place->line);
+  if (node->place != NULL && node->place->file != NULL && xl_rt.names_are_open) {
+    fprintf(out, ", location=%s@%s:%d", node->place->function != NULL ? node->place->function : "",
+            base_name(node->place->file), node->place->line);
   }
-  for (size_t i = 0; i < v->graph.output_count; i++) {
-    if (v->graph.outputs[i] == node) {
-      fprintf(out, ", ROOT=%zu", i);
-    }
+  for (size_t i = first_root[node->number]; i < v->graph.output_count; i = next_root[i]) {
+    fprintf(out, ", ROOT=%zu", i);
   }
   fputc('\n', out);
 }
 
+static void print_nodes(FILE *out, const view *v, size_t *roots)
+{
+  const size_t nodes = v->graph.node_count;
+  size_t *first_root = roots, *next_root = roots + nodes;
+  for (size_t i = 0; i < nodes; i++) {
+    first_root[i] = SIZE_MAX;
+  }
+  for (size_t i = v->graph.output_count; i > 0; i--) {
+    size_t *first = &first_root[v->graph.outputs[i - 1]->number];
+    next_root[i - 1] = *first;
+    *first = i - 1;
+  }
+  for (size_t i = 0; i < nodes; i++) {
+    print_node(out, v, v->graph.nodes[i], first_root, next_root);
+  }
+}
+
 static char *print_graph(const view *v)
 {
-  char *text = NULL;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
+  char *text = NULL, hash[33];
+  size_t size, *roots = malloc((v->graph.node_count + v->graph.output_count + 1) * sizeof *roots);
+  FILE *out = roots != NULL ? open_memstream(&text, &size) : NULL;
   if (out == NULL) {
+    free(roots);
     return NULL;
   }
   fputs("IR {\n", out);
-  for (size_t i = 0; i < v->graph.node_count; i++) {
-    print_node(out, v, v->graph.nodes[i]);
-  }
-  char hash[33];
+  print_nodes(out, v, roots);
+  free(roots);
   xl_key_text(v->graph.key, hash);
   fprintf(out, "}\nGraph Hash: %s\n", hash);
   const bool is_whole = !ferror(out);
@@ -229,6 +245,9 @@ static xp_status write_file(const char *path, const xp_wire_writer *bytes, xp_er
 static xp_status save(void *context, xp_arena *arena, const xp_hlo_module *module, xp_error *err)
 {
   (void)arena;
+  if (context == NULL) {
+    return xp_fail(err, XP_ERR_USAGE, "xl_program_save: the path is NULL.");
+  }
   xp_wire_writer bytes = {0};
   xp_hlo_write(module, &bytes);
   const xp_status status = !bytes.failed ? write_file(context, &bytes, err)

@@ -18,9 +18,10 @@ static void print(FILE *out, const char *kind, const xl_explanation *why)
   fprintf(out, "%s Analysis:   Graph Hash: %s\n", p, why->hash);
   fprintf(out, "%s Analysis:   Number of Graph Inputs: %zu\n", p, why->inputs);
   fprintf(out, "%s Analysis:   Number of Graph Outputs: %zu\n", p, why->outputs);
-  if (why->place != NULL) {
+  if (why->place != NULL && why->place->file != NULL) {
+    const char *function = why->place->function != NULL ? why->place->function : "";
     fprintf(out, "%s Analysis: Frame Triggered Execution: \n", p);
-    fprintf(out, "%s Analysis:   %s (%s:%d)\n", p, why->place->function, why->place->file, why->place->line);
+    fprintf(out, "%s Analysis:   %s (%s:%d)\n", p, function, why->place->file, why->place->line);
   }
   fprintf(out, "%s Analysis: " LINE "\n%s Analysis: " RULE "\n", p, p);
 }

@@ -1,8 +1,8 @@
 /* The table of handles, and pools.
  *
  * A handle is an index and the generation of its slot, which grows when the slot is freed: a handle that is older than
- * its slot is dead.  Generations of a slot wrap after four billion uses.  Pools are lists of handles of a thread; one
- * that was freed or kept meanwhile is passed over at the end.
+ * its slot is dead.  Generations of a slot wrap after four billion uses.  Pools are lists of handles of a thread, and
+ * end with it; a handle that was freed or kept meanwhile is passed over at the end.
  */
 #include <stdlib.h>
 
@@ -65,31 +65,29 @@ static slot *find(xl_tensor tensor)
   return s != NULL && s->var != NULL && s->generation == tensor.generation ? s : NULL;
 }
 
-/* The list of a thread's pools is freed at its end. */
+/* A pool begins with a mark, which is no handle: its index is 0 and its generation the depth. */
 
 static pthread_key_t pooled_key;
 static bool has_pooled_key;
 
-static void free_pooled(void *context)
+static void end_pools(void *thread);
+
+static void make_pooled_key(void)
 {
-  xl_thread *thread = context;
-  free(thread->pooled);
-  thread->pooled = NULL;
-  thread->pooled_count = thread->pooled_capacity = 0;
+  has_pooled_key = pthread_key_create(&pooled_key, end_pools) == 0;
 }
 
+/* Has the pools of a thread end with it. */
 static bool follow_thread(xl_thread *thread)
 {
-  has_pooled_key = has_pooled_key || pthread_key_create(&pooled_key, free_pooled) == 0;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_pooled_key);
   return has_pooled_key && pthread_setspecific(pooled_key, thread) == 0;
 }
 
-/* Puts a tensor into the innermost pool of the thread; false when memory is out. */
+/* Puts a tensor or a mark at the end of the thread's list; false when memory is out. */
 static bool pool_add(xl_thread *thread, xl_tensor tensor)
 {
-  if (thread->pool_depth == 0) {
-    return true;
-  }
   if (thread->pooled_count == thread->pooled_capacity) {
     const size_t capacity = thread->pooled_capacity > 0 ? 2 * thread->pooled_capacity : 256;
     const bool is_followed = thread->pooled != NULL || follow_thread(thread);
@@ -108,7 +106,7 @@ xl_tensor xl_handle_create(xl_var *var)
 {
   const uint32_t index = take_slot();
   const xl_tensor tensor = {index, index > 0 ? table.slots[index].generation : 0};
-  if (index == 0 || !pool_add(xl_rt.thread, tensor)) {
+  if (index == 0 || (xl_rt.thread->pool_depth > 0 && !pool_add(xl_rt.thread, tensor))) {
     if (index > 0) {
       give_slot(index);
     }
@@ -195,34 +193,38 @@ xl_tensor xl_keep(xl_tensor tensor)
   return tensor;
 }
 
+/* Without memory for its mark, a pool is one with the pool around it. */
 xl_pool xl_pool_begin(void)
 {
   xl_thread *thread = xl_thread_here();
-  if (thread->pool_depth < sizeof thread->pool_starts / sizeof *thread->pool_starts) {
-    thread->pool_starts[thread->pool_depth] = thread->pooled_count;
-  }
-  return (xl_pool){++thread->pool_depth};
+  const bool is_added = pool_add(thread, (xl_tensor){0, (uint32_t)thread->pool_depth + 1});
+  return (xl_pool){is_added ? ++thread->pool_depth : 0};
 }
 
 void xl_pool_end(xl_pool pool)
 {
   xl_thread *thread = xl_thread_here();
-  const size_t rooms = sizeof thread->pool_starts / sizeof *thread->pool_starts;
   if (pool.depth == 0 || pool.depth > thread->pool_depth) {
     return;
   }
-  thread->pool_depth = pool.depth - 1;
-  if (pool.depth > rooms) {
-    return; /* deeper pools are one with the deepest that has a place */
-  }
-  const size_t start = thread->pool_starts[pool.depth - 1];
   xl_lock();
-  while (thread->pooled_count > start) {
+  while (thread->pool_depth >= pool.depth) {
     const xl_tensor tensor = thread->pooled[--thread->pooled_count];
     const slot *s = find(tensor);
-    if (s != NULL && !s->is_kept) {
+    if (tensor.index == 0) {
+      thread->pool_depth--;
+    } else if (s != NULL && !s->is_kept) {
       xl_handle_free(tensor);
     }
   }
   xl_unlock();
+}
+
+static void end_pools(void *context)
+{
+  xl_thread *thread = context;
+  xl_pool_end((xl_pool){thread->pool_depth > 0});
+  free(thread->pooled);
+  thread->pooled = NULL;
+  thread->pooled_capacity = 0;
 }

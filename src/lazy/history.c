@@ -46,11 +46,11 @@ static void keep_input(xl_grad_input *input, xl_var *var, bool is_saved)
 bool xl_record(xl_var *output, const xl_result *result, xl_var *const *inputs, size_t count)
 {
   const xl_op_fact *fact = &xl_op_facts[result->op];
-  bool is_wanted = false;
+  size_t wanted = 0; /* inputs that want a gradient */
   for (size_t i = 0; i < count; i++) {
-    is_wanted = is_wanted || xl_has_gradient(inputs[i]);
+    wanted += xl_has_gradient(inputs[i]);
   }
-  if (!is_wanted || xl_rt.thread->grad_is_off || fact->gradient == NULL || !xl_is_float(result->type)) {
+  if (wanted == 0 || xl_rt.thread->grad_is_off || fact->gradient == NULL || !xl_is_float(result->type)) {
     return true;
   }
   xl_grad_node *node = grad_node_create(result, count);
@@ -59,7 +59,8 @@ bool xl_record(xl_var *output, const xl_result *result, xl_var *const *inputs, s
     return false;
   }
   for (size_t i = 0; i < count; i++) {
-    keep_input(&node->inputs[i], inputs[i], fact->saves >> (i < 3 ? i : 3) & 1);
+    const bool is_needed = !(fact->saves & XL_SAVE_FOR_OTHERS) || wanted > (size_t)xl_has_gradient(inputs[i]);
+    keep_input(&node->inputs[i], inputs[i], is_needed && fact->saves >> (i < 3 ? i : 3) & 1);
   }
   if (fact->saves & XL_SAVE_OUTPUT) {
     node->output = xl_var_alias(output);

@@ -4,6 +4,8 @@
  * goes on until the queue is empty and passes the mark on.
  */
 #define _GNU_SOURCE /* pthread_setname_np */
+#include "lazy/loader.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -35,7 +37,12 @@ struct xl_loader {
   pthread_t fetcher, uploader;
   bool has_fetcher, has_uploader;
   size_t taken;
+  bool has_ended; /* by xl_shutdown: only the memory of this structure is left */
+  xl_loader *next;
 };
+
+/* All that are open; under the lock of the runtime. */
+static xl_loader *loaders;
 
 /* ---------------------------------------------------------------- queues */
 
@@ -114,12 +121,19 @@ static xp_status check_arrays(const xl_loader *loader, const batch *b, xp_error 
 {
   for (size_t i = 0; i < loader->options.array_count; i++) {
     const xl_host_array *array = &b->arrays[i];
-    bool is_sound = (unsigned)array->type < XL_TYPE_COUNT && array->shape.rank <= XL_MAX_RANK && array->values != NULL;
-    for (size_t k = 0; is_sound && k < array->shape.rank; k++) {
-      is_sound = array->shape.dims[k] >= 0;
+    char text[XL_SHAPE_TEXT];
+    if ((unsigned)array->type >= XL_TYPE_COUNT) {
+      return xp_fail(err, XP_ERR_USAGE, "Array %zu of a batch: there is no type %d.", i, (int)array->type);
     }
-    if (!is_sound) {
-      return xp_fail(err, XP_ERR_USAGE, "Array %zu of a batch has no sound type, shape or values.", i);
+    if (!xl_shape_is_sound(&array->shape)) {
+      return xp_fail(err, XP_ERR_USAGE,
+                     "Array %zu of a batch is %s: a shape has at most %d extents, none of them negative, and fewer "
+                     "than 2^60 elements.",
+                     i, xl_shape_text(text, array->type, &array->shape), XL_MAX_RANK);
+    }
+    if (array->values == NULL && xl_shape_elements(&array->shape) > 0) {
+      return xp_fail(err, XP_ERR_USAGE, "Array %zu of a batch, %s, has no values.", i,
+                     xl_shape_text(text, array->type, &array->shape));
     }
   }
   return XP_OK;
@@ -133,8 +147,12 @@ static void *run_fetcher(void *context)
   for (;;) {
     batch b = {.flow = xp_flow_new()};
     xp_status status = XP_OK;
+    err.text[0] = '\0';
     XP_TRACE("cpu_loader.next", XP_FLOW_OUT(b.flow)) {
       status = loader->options.fetch(loader->options.context, b.arrays, &err);
+    }
+    if (status != XP_OK && err.text[0] == '\0') {
+      xp_fail(&err, status, "The fetch function of the loader failed with status %d, and gave no reason.", (int)status);
     }
     if (status == XP_OK && (status = check_arrays(loader, &b, &err)) != XP_OK) {
       release(loader, &b);
@@ -165,7 +183,8 @@ static xp_status upload(const xl_loader *loader, batch *b, xp_error *err)
   for (size_t i = 0; i < loader->options.array_count; i++) {
     const xl_host_array *array = &b->arrays[i];
     const size_t size = (size_t)xl_shape_elements(&array->shape) * xl_type_facts[array->type].bytes;
-    b->data[i] = xl_data_upload(loader->device, array->type, &array->shape, array->values, size, err);
+    b->data[i] = xl_data_upload(loader->device, array->type, &array->shape, array->values != NULL ? array->values : "",
+                                size, err);
     if (b->data[i] == NULL) {
       return err->status;
     }
@@ -238,6 +257,9 @@ xp_status xl_loader_next_at(const xl_location *at, xl_loader *loader, xl_tensor 
 {
   xp_error own = {0};
   err = err != NULL ? err : &own;
+  if (loader == NULL || loader->has_ended) {
+    return xp_fail(err, XP_ERR_USAGE, "The loader %s.", loader == NULL ? "is NULL" : "was ended by xl_shutdown");
+  }
   if (loader->device->is_lost) {
     return xp_fail(err, XP_ERR_USAGE,
                    "The loader belongs to the process that this one was forked from; open one after the fork.");
@@ -279,11 +301,9 @@ static void free_queue(xl_loader *loader, queue *q, bool is_uploaded)
   pthread_cond_destroy(&q->changed);
 }
 
-void xl_loader_close(xl_loader *loader)
+/* Ends the threads and frees what was not taken. */
+static void end_loader(xl_loader *loader)
 {
-  if (loader == NULL || loader->device->is_lost) {
-    return; /* after a fork its threads, which may hold its locks, are the parent's */
-  }
   queue_close(&loader->fetched);
   queue_close(&loader->uploaded);
   if (loader->has_fetcher) {
@@ -294,6 +314,53 @@ void xl_loader_close(xl_loader *loader)
   }
   free_queue(loader, &loader->fetched, false);
   free_queue(loader, &loader->uploaded, true);
+}
+
+static void list_add(xl_loader *loader)
+{
+  xl_lock();
+  loader->next = loaders;
+  loaders = loader;
+  xl_unlock();
+}
+
+static void list_remove(const xl_loader *loader)
+{
+  xl_lock();
+  for (xl_loader **link = &loaders; *link != NULL; link = &(*link)->next) {
+    if (*link == loader) {
+      *link = loader->next;
+      break;
+    }
+  }
+  xl_unlock();
+}
+
+void xl_loaders_end(void)
+{
+  xl_lock();
+  xl_loader *all = loaders;
+  loaders = NULL;
+  xl_unlock();
+  while (all != NULL) {
+    xl_loader *next = all->next;
+    if (!all->device->is_lost) {
+      end_loader(all);
+    }
+    all->has_ended = true;
+    all = next;
+  }
+}
+
+void xl_loader_close(xl_loader *loader)
+{
+  if (loader == NULL || (!loader->has_ended && loader->device->is_lost)) {
+    return; /* after a fork its threads, which may hold its locks, are the parent's */
+  }
+  if (!loader->has_ended) {
+    list_remove(loader);
+    end_loader(loader);
+  }
   free(loader);
 }
 
@@ -314,8 +381,10 @@ xp_status xl_loader_open(const xl_loader_options *options, xl_loader **loader, x
 {
   xp_error own = {0};
   err = err != NULL ? err : &own;
-  if (options->array_count == 0 || options->array_count > ARRAYS_MAX || options->fetch == NULL) {
-    return xp_fail(err, XP_ERR_USAGE, "A loader has a fetch function, and 1 to %d arrays a batch.", ARRAYS_MAX);
+  if (options == NULL || loader == NULL || options->array_count == 0 || options->array_count > ARRAYS_MAX ||
+      options->fetch == NULL) {
+    return xp_fail(err, XP_ERR_USAGE, "A loader has options with a fetch function, and 1 to %d arrays a batch.",
+                   ARRAYS_MAX);
   }
   xl_lock();
   xl_device *device = xl_device_current(err);
@@ -329,6 +398,7 @@ xp_status xl_loader_open(const xl_loader_options *options, xl_loader **loader, x
   }
   made->options = *options;
   made->device = device;
+  list_add(made);
   const xp_status status = start(made, err);
   if (status != XP_OK) {
     xl_loader_close(made);

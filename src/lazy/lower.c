@@ -78,7 +78,7 @@ static void set_meta(xl_lowering *to, frame_table *frames, const xl_node *node)
     meta.op_name =
         xp_arena_format(to->arena, "%.*s%.*s", (int)scope->text.len, scope->text.ptr, (int)type.len, type.ptr);
   }
-  if (node->place != NULL && (scope == NULL || !scope->has_no_lines)) {
+  if (node->place != NULL && node->place->file != NULL && (scope == NULL || !scope->has_no_lines)) {
     meta.source_file = xp_str_c(node->place->file);
     meta.source_line = node->place->line;
     meta.stack_frame_id = frame_of(frames, node->place);

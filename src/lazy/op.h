@@ -5,7 +5,8 @@
  *             HLO has as it stands is called as in HLO ("xla::add")
  *   lower     xl_lower_<lower> makes its instructions; code tells those that share a function apart (an HLO opcode)
  *   gradient  xl_gradient_<gradient> gives the gradients of its inputs; none: it has none
- *   saves     what that needs: bit i is input i, XL_SAVE_OUTPUT the result
+ *   saves     what that needs: bit i is input i, XL_SAVE_OUTPUT the result; with XL_SAVE_FOR_OTHERS an
+ *             input is kept only if another one wants a gradient (factors of a product)
  */
 #ifndef XL_OP_H
 #define XL_OP_H
@@ -19,7 +20,7 @@ typedef struct xl_var xl_var;
 typedef struct xl_lowering xl_lowering;
 typedef struct xl_gradient xl_gradient;
 
-enum { XL_SAVE_OUTPUT = 1 << 7 };
+enum { XL_SAVE_FOR_OTHERS = 1 << 6, XL_SAVE_OUTPUT = 1 << 7 };
 
 #define XL_OP_ID(id, text, lower, code, gradient, saves) XL_OP_##id,
 typedef enum { XL_OPS(XL_OP_ID) XL_OP_COUNT } xl_op;

@@ -9,15 +9,11 @@
 
 bool xl_check_shape(const xl_shape *shape)
 {
-  int64_t elements = 1;
-  bool is_sound = shape->rank <= XL_MAX_RANK;
-  for (size_t i = 0; is_sound && i < shape->rank; i++) {
-    const int64_t extent = shape->dims[i];
-    is_sound = extent >= 0 && !__builtin_mul_overflow(elements, extent > 0 ? extent : 1, &elements);
-  }
-  if (!is_sound || elements > INT64_MAX / 8) {
-    xl_refuse(XP_ERR_USAGE, "a shape has at most %d extents, none of them negative, and fewer than 2^60 elements",
-              XL_MAX_RANK);
+  char text[XL_SHAPE_TEXT];
+  if (!xl_shape_is_sound(shape)) {
+    xl_refuse(XP_ERR_USAGE,
+              "there is no shape %s: it has at most %d extents, none of them negative, and fewer than 2^60 elements",
+              xl_extents_text(text, shape), XL_MAX_RANK);
     return false;
   }
   return true;
@@ -101,15 +97,14 @@ static xl_var *arange(xl_type type, double start, double end, double step)
   }
   const xl_result result = {.op = XL_OP_ARANGE, .type = type, .shape = XL_SHAPE((int64_t)count)};
   const xl_type counting = counting_type(type);
-  return xl_check_shape(&result.shape) ? xl_apply_2(&result, xl_number(counting, start), xl_number(counting, step))
-                                       : NULL;
+  return xl_apply_2(&result, xl_number(counting, start), xl_number(counting, step));
 }
 
 /* The operand is what stands on the diagonal. */
 static xl_var *eye(xl_type type, int64_t n)
 {
   const xl_result result = {.op = XL_OP_EYE, .type = type, .shape = XL_SHAPE(n, n)};
-  return xl_check_type(type) && xl_check_shape(&result.shape) ? xl_apply_1(&result, xl_number(type, 1)) : NULL;
+  return xl_check_type(type) ? xl_apply_1(&result, xl_number(type, 1)) : NULL;
 }
 
 /* ---------------------------------------------------------------- public */

@@ -146,10 +146,14 @@ static xl_var *square(xl_var *x)
   return xl_op_binary(XL_OP_MUL, number, number);
 }
 
+/* Squares and roots are quicker than powers, and torch's are made so. */
 static xl_var *pow_number(xl_var *x, double y)
 {
   if (x == NULL || y == 2) {
     return square(x);
+  }
+  if (y == 0.5 || y == -0.5) {
+    return xl_op_float_unary(y > 0 ? XL_OP_SQRT : XL_OP_RSQRT, x);
   }
   if (!xl_is_float(x->type) && y < 0 && xl_is_whole(y)) {
     return xl_refuse(XP_ERR_USAGE, "a whole number to the power of %g has a fraction; cast the tensor to f32", y);
@@ -208,5 +212,5 @@ xl_tensor xl_cast_at(const xl_location *at, xl_tensor tensor, xl_type type)
 {
   static xl_entry entry = {"cast", NULL};
   xl_begin(&entry, at);
-  return xl_end(xl_op_cast(xl_arg(tensor), type));
+  return xl_end(xl_check_type(type) ? xl_op_cast(xl_arg(tensor), type) : NULL);
 }

@@ -37,7 +37,7 @@ xl_var *xl_op_index_select(xl_op op, xl_var *x, int dim, xl_var *indices)
       result.shape.dims[result.shape.rank++] = indices->shape.dims[k];
     }
   }
-  return xl_check_shape(&result.shape) ? xl_apply_2(&result, x, indices) : NULL;
+  return xl_apply_2(&result, x, indices);
 }
 
 xl_var *xl_op_gather(xl_var *x, int dim, xl_var *indices)
@@ -77,7 +77,7 @@ xl_var *xl_op_one_hot(xl_var *indices, int64_t classes)
   }
   xl_result result = {.op = XL_OP_ONE_HOT, .type = XL_I64, .shape = indices->shape};
   result.shape.dims[result.shape.rank++] = classes;
-  return xl_check_shape(&result.shape) ? xl_apply_1(&result, indices) : NULL;
+  return xl_apply_1(&result, indices);
 }
 
 /* ---------------------------------------------------------------- public */

@@ -46,7 +46,7 @@
   X(ADD, "xla::add", binary, XP_HLO_OP_ADD, add, 0)                                                                    \
   X(ADD_SCALED, "aten::add", add_scaled, 0, add_scaled, 1 << 2)                                                        \
   X(SUB, "xla::subtract", binary, XP_HLO_OP_SUBTRACT, sub, 0)                                                          \
-  X(MUL, "xla::multiply", binary, XP_HLO_OP_MULTIPLY, mul, 3)                                                          \
+  X(MUL, "xla::multiply", binary, XP_HLO_OP_MULTIPLY, mul, XL_SAVE_FOR_OTHERS | 3)                                     \
   X(DIV, "xla::divide", binary, XP_HLO_OP_DIVIDE, div, 3)                                                              \
   X(FLOOR_DIV, "aten::floor_divide", floor_div, 0, none, 0)                                                            \
   X(REMAINDER, "aten::remainder", remainder, 0, remainder, 3)                                                          \
@@ -108,13 +108,13 @@
   X(CUMSUM, "aten::cumsum", cumsum, 0, cumsum, 0)
 
 #define XL_PRODUCT_OPS(X)                                                                                              \
-  X(MM, "aten::mm", mm, 0, mm, 3)                                                                                      \
+  X(MM, "aten::mm", mm, 0, mm, XL_SAVE_FOR_OTHERS | 3)                                                                 \
   X(ADDMM, "aten::addmm", addmm, 0, addmm, 6)                                                                          \
-  X(BMM, "aten::bmm", bmm, 0, bmm, 3)
+  X(BMM, "aten::bmm", bmm, 0, bmm, XL_SAVE_FOR_OTHERS | 3)
 
 /* Windows over images. */
 #define XL_WINDOW_OPS(X)                                                                                               \
-  X(CONV2D, "aten::convolution", conv2d, 0, conv2d, 3)                                                                 \
+  X(CONV2D, "aten::convolution", conv2d, 0, conv2d, XL_SAVE_FOR_OTHERS | 3)                                            \
   X(CONV2D_BACKWARD_INPUT, "aten::convolution_backward_input", conv2d_backward_input, 0, none, 0)                      \
   X(CONV2D_BACKWARD_WEIGHT, "aten::convolution_backward_weight", conv2d_backward_weight, 0, none, 0)                   \
   X(AVG_POOL2D, "aten::avg_pool2d", avg_pool2d, 0, avg_pool2d, 0)                                                      \
@@ -140,7 +140,7 @@
 #define XL_OPS(X)                                                                                                      \
   XL_SOURCE_OPS(X)                                                                                                     \
   XL_RANDOM_OPS(X)                                                                                                     \
-  XL_ELEMENT_OPS(X) XL_CHOICE_OPS(X) XL_VIEW_OPS(X) XL_MOVE_OPS(X) XL_SUM_OPS(X) XL_PRODUCT_OPS(X) XL_WINDOW_OPS(X)    \
-      XL_LAYER_OPS(X)
+  XL_ELEMENT_OPS(X)                                                                                                    \
+  XL_CHOICE_OPS(X) XL_VIEW_OPS(X) XL_MOVE_OPS(X) XL_SUM_OPS(X) XL_PRODUCT_OPS(X) XL_WINDOW_OPS(X) XL_LAYER_OPS(X)
 
 #endif

@@ -36,6 +36,17 @@ static bool is_nothing(const xl_var *x)
   return x->shape.rank == 1 && x->shape.dims[0] == 0;
 }
 
+/* The rank of the first that is not nothing, or 1. */
+static size_t rank_of_something(xl_var *const *parts, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    if (!is_nothing(parts[i])) {
+      return parts[i]->shape.rank;
+    }
+  }
+  return 1;
+}
+
 /* Equal extents but for one dimension, which are summed up. */
 static bool add_extents(xl_var *const *parts, size_t count, int dim, int64_t *sum)
 {
@@ -55,8 +66,38 @@ static bool add_extents(xl_var *const *parts, size_t count, int dim, int64_t *su
   return true;
 }
 
+/* A node has no more operands than this: more tensors are joined in groups, and the groups then. */
+enum { GROUP = UINT16_MAX };
+
+/* Joins groups of tensors by `join`, and what comes out by `cat`. */
+static xl_var *in_groups(xl_var *const *parts, size_t count, int dim, xl_type type,
+                         xl_var *(*join)(xl_var *const *parts, size_t count, int dim, xl_type type),
+                         xl_var *(*cat)(xl_var *const *parts, size_t count, int dim, xl_type type))
+{
+  const size_t groups = (count - 1) / GROUP + 1;
+  xl_var **joined = malloc(groups * sizeof *joined), *result = NULL;
+  size_t made = 0;
+  for (; joined != NULL && made < groups; made++) {
+    const size_t first = made * GROUP;
+    joined[made] = join(parts + first, count - first < GROUP ? count - first : GROUP, dim, type);
+    if (joined[made] == NULL) {
+      break;
+    }
+  }
+  if (joined == NULL) {
+    xl_refuse(XP_ERR_MEMORY, "there is no memory for %zu tensors", count);
+  } else if (made == groups) {
+    result = cat(joined, groups, dim, type);
+  }
+  free(joined);
+  return result;
+}
+
 static xl_var *cat_kept(xl_var *const *parts, size_t count, int dim, xl_type type)
 {
+  if (count > GROUP) {
+    return in_groups(parts, count, dim, type, cat_kept, cat_kept);
+  }
   const int at = xl_dim_of(parts[0], dim, parts[0]->shape.rank);
   if (at < 0) {
     return NULL;
@@ -64,9 +105,7 @@ static xl_var *cat_kept(xl_var *const *parts, size_t count, int dim, xl_type typ
   const xl_dim_attrs attrs = {at};
   xl_result result = {
       .op = XL_OP_CAT, .type = type, .shape = parts[0]->shape, .attrs = &attrs, .attr_bytes = sizeof attrs};
-  return add_extents(parts, count, at, &result.shape.dims[at]) && xl_check_shape(&result.shape)
-             ? xl_apply(&result, parts, count)
-             : NULL;
+  return add_extents(parts, count, at, &result.shape.dims[at]) ? xl_apply(&result, parts, count) : NULL;
 }
 
 xl_var *xl_op_cat(xl_var *const *parts, size_t count, int dim)
@@ -80,17 +119,33 @@ xl_var *xl_op_cat(xl_var *const *parts, size_t count, int dim)
     return xl_refuse(XP_ERR_MEMORY, "there is no memory for %zu tensors", count);
   }
   size_t found = 0;
+  const size_t rank = rank_of_something(parts, count);
   for (size_t i = 0; i < count; i++) {
-    if (!is_nothing(parts[i])) {
+    if (parts[i]->shape.rank == rank || !is_nothing(parts[i])) {
       kept[found++] = parts[i];
     }
   }
-  xl_var *result = found > 0 ? cat_kept(kept, found, dim, type) : cat_kept(parts, 1, dim, type);
+  xl_var *result = cat_kept(kept, found, dim, type);
   free(kept);
   return result;
 }
 
 /* ---------------------------------------------------------------- stack */
+
+static xl_var *stack_equal(xl_var *const *parts, size_t count, int at, xl_type type)
+{
+  if (count > GROUP) {
+    return in_groups(parts, count, at, type, stack_equal, cat_kept);
+  }
+  const xl_shape *part = &parts[0]->shape;
+  const xl_dim_attrs attrs = {at};
+  xl_result result = {
+      .op = XL_OP_STACK, .type = type, .shape = {part->rank + 1, {0}}, .attrs = &attrs, .attr_bytes = sizeof attrs};
+  for (int i = 0; i <= (int)part->rank; i++) {
+    result.shape.dims[i] = i < at ? part->dims[i] : i == at ? (int64_t)count : part->dims[i - 1];
+  }
+  return xl_apply(&result, parts, count);
+}
 
 xl_var *xl_op_stack(xl_var *const *parts, size_t count, int dim)
 {
@@ -99,22 +154,15 @@ xl_var *xl_op_stack(xl_var *const *parts, size_t count, int dim)
   if (at < 0) {
     return NULL;
   }
-  const xl_shape *part = &parts[0]->shape;
-  if (part->rank == XL_MAX_RANK) {
+  if (parts[0]->shape.rank == XL_MAX_RANK) {
     return xl_refuse(XP_ERR_USAGE, "a tensor has at most %d dimensions", XL_MAX_RANK);
   }
   for (size_t i = 1; i < count; i++) {
-    if (!xl_shape_equal(&parts[i]->shape, part)) {
+    if (!xl_shape_equal(&parts[i]->shape, &parts[0]->shape)) {
       return other_shape(parts[i], parts[0]);
     }
   }
-  const xl_dim_attrs attrs = {at};
-  xl_result result = {
-      .op = XL_OP_STACK, .type = type, .shape = {part->rank + 1, {0}}, .attrs = &attrs, .attr_bytes = sizeof attrs};
-  for (int i = 0; i <= (int)part->rank; i++) {
-    result.shape.dims[i] = i < at ? part->dims[i] : i == at ? (int64_t)count : part->dims[i - 1];
-  }
-  return xl_check_shape(&result.shape) ? xl_apply(&result, parts, count) : NULL;
+  return stack_equal(parts, count, at, type);
 }
 
 /* ---------------------------------------------------------------- one tensor */
@@ -146,7 +194,7 @@ xl_var *xl_op_pad(xl_var *x, int dim, int64_t before, int64_t after, double valu
     return xl_refuse(XP_ERR_USAGE, "dimension %d of %s with %lld elements before and %lld after has no extent", dim,
                      xl_shape_text(text, x->type, &x->shape), (long long)before, (long long)after);
   }
-  return xl_check_shape(&result.shape) ? xl_apply_2(&result, x, xl_number(x->type, value)) : NULL;
+  return xl_apply_2(&result, x, xl_number(x->type, value));
 }
 
 xl_var *xl_op_tril(xl_var *x, int64_t diagonal)
@@ -177,7 +225,7 @@ xl_var *xl_op_upsample_nearest2d(xl_var *x, int64_t factor)
     return xl_refuse(XP_ERR_USAGE, "%s times %lld: it takes [N, C, H, W] and a factor of 1 or more",
                      xl_shape_text(text, x->type, &x->shape), (long long)factor);
   }
-  return xl_check_shape(&result.shape) ? xl_apply_1(&result, x) : NULL;
+  return xl_apply_1(&result, x);
 }
 
 /* ---------------------------------------------------------------- public */

@@ -13,6 +13,10 @@ int64_t xl_dims_all(const xl_var *x)
 int64_t xl_dims_mask(const xl_var *x, const int *dims, size_t count)
 {
   int64_t mask = 0;
+  if (dims == NULL && count > 0) {
+    xl_refuse(XP_ERR_USAGE, "the list of %zu dimensions is NULL", count);
+    return -1;
+  }
   if (count == 0 || (x->shape.rank == 0 && count == 1 && (dims[0] == 0 || dims[0] == -1))) {
     return xl_dims_all(x);
   }

@@ -19,6 +19,9 @@ xl_var *xl_op_permute(xl_var *x, const int *order)
   if (x == NULL) {
     return NULL;
   }
+  if (order == NULL && x->shape.rank > 0) {
+    return xl_refuse(XP_ERR_USAGE, "the order of the dimensions is NULL");
+  }
   int64_t attrs[XL_MAX_RANK];
   unsigned seen = 0;
   xl_result result = {.op = XL_OP_PERMUTE, .type = x->type, .shape = {x->shape.rank, {0}}};
@@ -65,23 +68,22 @@ static xl_var *no_fit(const xl_var *x, const xl_shape *shape, const char *verb)
                    xl_shape_text(b, x->type, shape));
 }
 
-static bool is_sound(const xl_shape *shape)
+/* A shape in which -1 stands for an extent that is found; false with an error. */
+static bool check_open_shape(const xl_shape *shape)
 {
-  for (size_t i = 0; i < shape->rank && i < XL_MAX_RANK; i++) {
-    if (shape->dims[i] < -1) {
-      return false;
-    }
+  bool is_sound = shape->rank <= XL_MAX_RANK;
+  for (size_t i = 0; is_sound && i < shape->rank; i++) {
+    is_sound = shape->dims[i] >= -1;
   }
-  return shape->rank <= XL_MAX_RANK;
+  char text[XL_SHAPE_TEXT];
+  return is_sound || xl_refuse(XP_ERR_USAGE, "the shape %s: at most %d extents are possible, none of them below -1",
+                               xl_extents_text(text, shape), XL_MAX_RANK) != NULL;
 }
 
 xl_var *xl_op_reshape(xl_var *x, const xl_shape *shape)
 {
-  if (x == NULL) {
+  if (x == NULL || !check_open_shape(shape)) {
     return NULL;
-  }
-  if (!is_sound(shape)) {
-    return xl_refuse(XP_ERR_USAGE, "a shape has at most %d extents, none of them below -1", XL_MAX_RANK);
   }
   xl_result result = {.op = XL_OP_RESHAPE, .type = x->type, .shape = *shape};
   const int64_t elements = xl_shape_elements(&x->shape);
@@ -103,7 +105,7 @@ xl_var *xl_op_reshape(xl_var *x, const xl_shape *shape)
   if (known != elements || (open >= 0 && result.shape.dims[open] < 0)) {
     return no_fit(x, shape, "reshaped");
   }
-  return xl_check_shape(&result.shape) ? xl_apply_view(&result, x) : NULL;
+  return xl_apply_view(&result, x);
 }
 
 xl_var *xl_op_unsqueeze(xl_var *x, int dim)
@@ -124,10 +126,10 @@ xl_var *xl_op_unsqueeze(xl_var *x, int dim)
 
 xl_var *xl_op_expand(xl_var *x, const xl_shape *shape)
 {
-  if (x == NULL) {
+  if (x == NULL || !check_open_shape(shape)) {
     return NULL;
   }
-  if (!is_sound(shape) || shape->rank < x->shape.rank) {
+  if (shape->rank < x->shape.rank) {
     return no_fit(x, shape, "expanded");
   }
   xl_result result = {.op = XL_OP_EXPAND, .type = x->type, .shape = *shape};
@@ -140,7 +142,7 @@ xl_var *xl_op_expand(xl_var *x, const xl_shape *shape)
     }
     result.shape.dims[i] = want;
   }
-  return xl_check_shape(&result.shape) ? xl_apply_view(&result, x) : NULL;
+  return xl_apply_view(&result, x);
 }
 
 static int64_t into(int64_t value, int64_t extent)

@@ -4,9 +4,13 @@
 #include "lazy/barrier.h"
 
 /* The bytes of a tensor of one element. */
-static xp_status read_one(const xl_location *at, xl_tensor tensor, unsigned char bytes[8], xl_type *type, xp_error *err)
+static xp_status read_one(const xl_location *at, xl_tensor tensor, const void *target, unsigned char bytes[8],
+                          xl_type *type, xp_error *err)
 {
   xl_shape shape;
+  if (target == NULL) {
+    return xp_fail(err, XP_ERR_USAGE, "The target for a value is NULL.");
+  }
   xp_status status = xl_error(err);
   if (status == XP_OK) {
     status = xl_describe(tensor, type, &shape, err);
@@ -29,7 +33,7 @@ xp_status xl_item_at(const xl_location *at, xl_tensor tensor, double *value, xp_
 {
   unsigned char bytes[8] = {0};
   xl_type type;
-  const xp_status status = read_one(at, tensor, bytes, &type, err);
+  const xp_status status = read_one(at, tensor, value, bytes, &type, err);
   if (status != XP_OK) {
     return status;
   }
@@ -48,7 +52,7 @@ xp_status xl_item_integer_at(const xl_location *at, xl_tensor tensor, int64_t *v
 {
   unsigned char bytes[8] = {0};
   xl_type type;
-  const xp_status status = read_one(at, tensor, bytes, &type, err);
+  const xp_status status = read_one(at, tensor, value, bytes, &type, err);
   if (status != XP_OK) {
     return status;
   }
@@ -64,11 +68,13 @@ xp_status xl_item_integer_at(const xl_location *at, xl_tensor tensor, int64_t *v
 
 xp_status xl_describe(xl_tensor tensor, xl_type *type, xl_shape *shape, xp_error *err)
 {
+  xl_type ignored_type;
+  xl_shape ignored_shape;
   xl_lock();
   const xl_var *var = xl_handle_find(tensor);
   if (var != NULL) {
-    *type = var->type;
-    *shape = var->shape;
+    *(type != NULL ? type : &ignored_type) = var->type;
+    *(shape != NULL ? shape : &ignored_shape) = var->shape;
   }
   xl_unlock();
   return var != NULL ? XP_OK
@@ -126,7 +132,10 @@ size_t xl_node_bytes(size_t *count)
 {
   size_t bytes;
   xl_lock();
-  *count = xl_nodes_alive(&bytes);
+  const size_t alive = xl_nodes_alive(&bytes);
   xl_unlock();
+  if (count != NULL) {
+    *count = alive;
+  }
   return bytes;
 }

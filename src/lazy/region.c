@@ -7,11 +7,6 @@
 
 #include "lazy/barrier.h"
 
-enum { NAMES_MAX = 16 };
-
-/* Names of the open regions, the innermost last; deeper ones have none. */
-static const char *names[NAMES_MAX];
-
 static xp_status barrier(const char *cause, const char *graph_name, xp_error *err)
 {
   xl_rt.graph_name = graph_name;
@@ -20,9 +15,10 @@ static xp_status barrier(const char *cause, const char *graph_name, xp_error *er
   return status;
 }
 
-static const char *innermost_name(void)
+static const char *innermost_name(const xl_thread *thread)
 {
-  return xl_rt.compiled_depth > 0 && xl_rt.compiled_depth <= NAMES_MAX ? names[xl_rt.compiled_depth - 1] : NULL;
+  const uint32_t depth = thread->compiled_depth;
+  return depth > 0 && depth <= XL_COMPILED_NAMES ? thread->compiled_names[depth - 1] : NULL;
 }
 
 xp_status xl_compiled_begin(const char *name, xp_error *err)
@@ -30,9 +26,11 @@ xp_status xl_compiled_begin(const char *name, xp_error *err)
   xp_error own = {0};
   err = err != NULL ? err : &own;
   xl_lock();
-  const xp_status status = barrier("compiled region, clear the pending graph before it begins", innermost_name(), err);
-  if (status == XP_OK && xl_rt.compiled_depth++ < NAMES_MAX) {
-    names[xl_rt.compiled_depth - 1] = name;
+  xl_thread *thread = xl_rt.thread;
+  const xp_status status =
+      barrier("compiled region, clear the pending graph before it begins", innermost_name(thread), err);
+  if (status == XP_OK && thread->compiled_depth++ < XL_COMPILED_NAMES) {
+    thread->compiled_names[thread->compiled_depth - 1] = name;
   }
   xl_unlock();
   return status;
@@ -43,12 +41,13 @@ xp_status xl_compiled_end(xp_error *err)
   xp_error own = {0};
   err = err != NULL ? err : &own;
   xl_lock();
+  xl_thread *thread = xl_rt.thread;
   xp_status status;
-  if (xl_rt.compiled_depth == 0) {
+  if (thread->compiled_depth == 0) {
     status = xp_fail(err, XP_ERR_USAGE, "There is no compiled region to end: xl_compiled_begin comes first.");
   } else {
-    status = barrier("compiled region", innermost_name(), err);
-    xl_rt.compiled_depth--;
+    status = barrier("compiled region", innermost_name(thread), err);
+    thread->compiled_depth--;
   }
   xl_unlock();
   return status;
@@ -79,7 +78,7 @@ bool xl_set_op_name_prefix(xl_tensor tensor, const char *prefix, int max_depth)
   static xl_entry entry = {"set_op_name_prefix", NULL};
   bool is_set = false;
   xl_begin(&entry, NULL);
-  xl_var *var = xl_arg(tensor);
+  xl_var *var = prefix != NULL ? xl_arg(tensor) : xl_refuse(XP_ERR_USAGE, "the prefix is NULL");
   xl_node *value = var != NULL ? xl_var_value(var) : NULL;
   if (value != NULL && value->data == NULL) {
     const xl_scope *scope = xl_scope_prefix(prefix, max_depth <= 0);

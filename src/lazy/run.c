@@ -142,7 +142,9 @@ static xp_status execute(xl_device *device, const xl_program *program, const xl_
   xp_device_step step = {{sizeof step, XP_DEVICE_EXTENSION_STEP, NULL}, 0};
   uint32_t serial;
   const bool has_step = xp_step_current(&step.number, &serial) && step.number >= 0;
-  const xp_pjrt_execute_options execute_options = {.launch_id = last_launch, .extension = has_step ? &step.base : NULL};
+  const xp_abi_profiler_extension linkage = {
+      {sizeof linkage, XP_ABI_EXTENSION_PROFILER, has_step ? &step.base : NULL}, NULL, last_launch};
+  const xp_pjrt_execute_options execute_options = {.launch_id = last_launch, .extension = &linkage.base};
   const xp_arg args[] = {xp_arg_int("_pt", 14), xp_arg_int("_p", last_launch)};
   const int64_t start_ns = xp_monotonic_ns();
   const xp_region region = xp_region_begin_args(XP_LEVEL_INFO, "PjRtComputationClient::ExecuteComputation", args, 2);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "lazy/step.h"
+#include "lazy/ticks.h"
 
 xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER, .most_in_flight = 32};
 
@@ -54,6 +54,7 @@ static void open_runtime(void)
   static bool has_fork_handler;
   has_fork_handler = has_fork_handler || pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
   xl_counters_open();
+  xl_ticks_open();
   xl_rt.names_are_open = xl_rt.names_are_open || variable_is_true("XLA_HLO_DEBUG") || variable_is_true("XLA_IR_DEBUG");
   xl_rt.is_open = true;
   xl_steps_follow();
@@ -164,11 +165,12 @@ static void tell_closed_gate(void)
 
 void xl_resume(const xl_entry *entry, const xl_location *place)
 {
-  const int64_t start_ns = xp_monotonic_ns();
+  const uint64_t start_ticks = xp_clock_ticks();
   xl_lock();
   xl_rt.entry = entry;
   xl_rt.place = place;
-  xl_rt.start_ns = start_ns;
+  xl_rt.call_device = NULL;
+  xl_rt.start_ticks = start_ticks;
   xl_rt.scope = xl_rt.names_are_open ? xl_scope_here(&xl_rt.thread->scope) : NULL;
 }
 
@@ -192,8 +194,8 @@ void xl_end_with_nothing(void)
     xl_var_drop(xl_rt.made[i]);
   }
   xl_rt.made_count = 0;
-  const int64_t now_ns = xp_monotonic_ns();
-  xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], (double)(now_ns - xl_rt.start_ns), now_ns);
+  const int64_t now_ns = xl_ticks_ns(xp_clock_ticks());
+  xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], (double)(now_ns - xl_ticks_ns(xl_rt.start_ticks)), now_ns);
   xl_rt.entry = NULL;
   xl_rt.place = NULL;
   xl_rt.scope = NULL;
@@ -232,5 +234,15 @@ xl_var *xl_arg(xl_tensor tensor)
                      "after the fork, on a device opened there",
                      tensor.index, tensor.generation);
   }
+  if (xl_rt.call_device == NULL) {
+    xl_rt.call_device = xl_var_device(var);
+  }
   return var;
+}
+
+xl_device *xl_call_device(void)
+{
+  xp_error err = {0};
+  xl_device *device = xl_rt.call_device != NULL ? xl_rt.call_device : xl_device_current(&err);
+  return device != NULL ? device : xl_refuse_with(&err);
 }

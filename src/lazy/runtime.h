@@ -10,6 +10,8 @@
 #include "lazy/counters.h"
 #include "lazy/tensor.h"
 
+enum { XL_COMPILED_NAMES = 16 };
+
 /* What belongs to a thread; zeroed memory is one that did nothing yet. */
 typedef struct {
   xp_error error; /* the first that was not reported */
@@ -17,9 +19,10 @@ typedef struct {
   bool is_step_marked; /* a step ended since the loader last gave a batch (see lazy/loader.c) */
   uint32_t seen_step;  /* serial of the step that the loader saw open */
   xl_scope_memory scope;
-  xl_tensor *pooled; /* tensors of all open pools, in order */
+  uint32_t compiled_depth;                       /* open compiled regions, */
+  const char *compiled_names[XL_COMPILED_NAMES]; /* and their names, the innermost last; deeper ones have none */
+  xl_tensor *pooled; /* of all open pools, in order: a mark (see handles.c), and its tensors */
   size_t pooled_count, pooled_capacity, pool_depth;
-  size_t pool_starts[64];
 } xl_thread;
 
 /* A public operation, for its messages and its counter. */
@@ -31,17 +34,17 @@ typedef struct {
 typedef struct {
   pthread_mutex_t lock;
   bool is_open, is_eager, names_are_open, views_are_fresh;
-  uint32_t compiled_depth;     /* open compiled regions */
-  const char *graph_name;      /* of the innermost one */
+  const char *graph_name;      /* of the compiled region whose barrier is running */
   size_t most_in_flight;       /* executions, behind a barrier */
   xl_device *devices, *device; /* all, and the one in use */
 
   /* The call that holds the lock. */
   xl_thread *thread;
   const xl_entry *entry;
+  xl_device *call_device; /* of its first tensor; NULL: it has none so far */
   const xl_location *place;
   const xl_scope *scope; /* of nodes that it builds, if names are open */
-  int64_t start_ns;
+  uint64_t start_ticks;
   xl_var **made; /* what it made and nobody holds yet: a reference each */
   size_t made_count, made_capacity;
 } xl_runtime;
@@ -73,6 +76,9 @@ xl_var *xl_arg(xl_tensor tensor);
 /* The same for one that may be XL_NONE: then NULL, and *is_given false. */
 xl_var *xl_arg_or_none(xl_tensor tensor, bool *is_given);
 
+/* The device of the call: that of its first tensor, else the one in use.  NULL with an error. */
+xl_device *xl_call_device(void);
+
 /* Keeps an error of the call, unless there is one already: "add: ...", with the caller's place.  Gives NULL. */
 void *xl_refuse(xp_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -90,7 +96,7 @@ xl_var *xl_made(xl_var *var);
 /* Whether operations run as they are called. */
 static inline bool xl_runs_eagerly(void)
 {
-  return xl_rt.is_eager && xl_rt.compiled_depth == 0;
+  return xl_rt.is_eager && xl_rt.thread->compiled_depth == 0;
 }
 
 /* The tensor that a new handle stands for, and the handle's end. */

@@ -15,6 +15,8 @@ static struct {
   int is_numbered; /* XL_SCOPE_NUMBERING; -1: not asked yet */
 } table = {.is_numbered = -1};
 
+static uint32_t lifetime = 1; /* of the table: what threads remember of an earlier one is gone */
+
 static const xl_scope *find(uint64_t hash)
 {
   const uint32_t i = table.arena != NULL ? xp_map_get(&table.by_hash, hash) : XP_NONE;
@@ -92,9 +94,9 @@ const xl_scope *xl_scope_here(xl_scope_memory *memory)
     return NULL;
   }
   const uint64_t tag = stack->open[stack->depth].tag;
-  if (memory->depth != stack->depth || memory->tag != tag) {
+  if (memory->depth != stack->depth || memory->tag != tag || memory->lifetime != lifetime) {
     const xl_scope *scope = read_stack();
-    *memory = (xl_scope_memory){stack->depth, tag, scope};
+    *memory = (xl_scope_memory){stack->depth, tag, lifetime, scope};
   }
   return memory->scope;
 }
@@ -137,4 +139,5 @@ void xl_scopes_end(void)
   xp_arena_destroy(table.arena);
   memset(&table, 0, sizeof table);
   table.is_numbered = -1;
+  lifetime++;
 }

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
   uint32_t depth;
   uint64_t tag;
+  uint32_t lifetime; /* of the table that the scope is in */
   const xl_scope *scope;
 } xl_scope_memory;
 

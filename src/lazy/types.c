@@ -11,13 +11,25 @@ const xl_type_fact xl_type_facts[XL_TYPE_COUNT] = {
     [XL_U8] = {XP_HLO_U8, XP_ABI_U8, 1, false, false},   [XL_BOOL] = {XP_HLO_PRED, XP_ABI_PRED, 1, false, false},
 };
 
-const char *xl_shape_text(char text[XL_SHAPE_TEXT], xl_type type, const xl_shape *shape)
+/* A shape may be one that a caller made up: what is beyond the most dimensions is not there. */
+static void put_extents(char text[XL_SHAPE_TEXT], size_t len, const xl_shape *shape)
 {
-  size_t len = (size_t)snprintf(text, XL_SHAPE_TEXT, "%s[", xl_type_name(type));
-  for (size_t i = 0; i < shape->rank; i++) {
+  len += (size_t)snprintf(text + len, XL_SHAPE_TEXT - len, "[");
+  for (size_t i = 0; i < shape->rank && i < XL_MAX_RANK; i++) {
     len += (size_t)snprintf(text + len, XL_SHAPE_TEXT - len, "%s%" PRId64, i > 0 ? "," : "", shape->dims[i]);
   }
-  snprintf(text + len, XL_SHAPE_TEXT - len, "]");
+  snprintf(text + len, XL_SHAPE_TEXT - len, shape->rank > XL_MAX_RANK ? ",..]" : "]");
+}
+
+const char *xl_shape_text(char text[XL_SHAPE_TEXT], xl_type type, const xl_shape *shape)
+{
+  put_extents(text, (size_t)snprintf(text, XL_SHAPE_TEXT, "%s", xl_type_name(type)), shape);
+  return text;
+}
+
+const char *xl_extents_text(char text[XL_SHAPE_TEXT], const xl_shape *shape)
+{
+  put_extents(text, 0, shape);
   return text;
 }
 

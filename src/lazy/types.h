@@ -31,6 +31,19 @@ static inline const char *xl_type_name(xl_type type)
   return xp_hlo_type_name(xl_hlo_type(type));
 }
 
+/* At most XL_MAX_RANK extents, none of them negative, and fewer than 2^60 elements even if those of extent 0 had one:
+ * then products of extents and sizes in bytes stay in 64 bits. */
+static inline bool xl_shape_is_sound(const xl_shape *shape)
+{
+  int64_t elements = 1;
+  bool is_sound = shape->rank <= XL_MAX_RANK;
+  for (size_t i = 0; is_sound && i < shape->rank; i++) {
+    const int64_t extent = shape->dims[i];
+    is_sound = extent >= 0 && !__builtin_mul_overflow(elements, extent > 0 ? extent : 1, &elements);
+  }
+  return is_sound && elements <= INT64_MAX / 8;
+}
+
 static inline int64_t xl_shape_elements(const xl_shape *shape)
 {
   int64_t n = 1;
@@ -59,6 +72,9 @@ static inline xp_hlo_shape xl_hlo_shape(xl_type type, const xl_shape *shape)
 /* "f32[16,4]", at most room bytes; returns text. */
 enum { XL_SHAPE_TEXT = 192 };
 const char *xl_shape_text(char text[XL_SHAPE_TEXT], xl_type type, const xl_shape *shape);
+
+/* The same without the type: "[16,4]". */
+const char *xl_extents_text(char text[XL_SHAPE_TEXT], const xl_shape *shape);
 
 /* Rounds a number to a type, as the bytes that go to a device; returns how many. */
 size_t xl_number_bytes(xl_type type, double value, unsigned char bytes[8]);

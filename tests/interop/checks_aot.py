@@ -1,4 +1,5 @@
 """xlaprof aot with the compiler of libtpu, without a TPU: which names a training step of JAX keeps."""
+import fcntl
 import json
 import pathlib
 import subprocess
@@ -30,6 +31,9 @@ def check_aot_tells_which_scopes_reach_a_tpu(programs):
         same("a program without scopes", (status, json.loads(out)["executed_with_scope"]), (1, 0))
         status, _, err = aot(programs, folder / "named.pb", "--require-names", "--top", "0")
         same("without --json", (status, err), (0, ""))
+        with open("/tmp/libtpu_lockfile", "a", encoding="ascii") as lock:  # as a program has it that uses the TPU
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            same("beside a program with the TPU", aot(programs, folder / "named.pb", "--require-names")[0], 0)
         run = subprocess.run([programs.xlaprof, "aot", folder / "named.pb", "--plugin",
                               programs.plugin("libtpu", "0.0.52", "libtpu/libtpu.so"), "--topology", "v99:1"],
                              capture_output=True, text=True)

@@ -3,7 +3,7 @@ import json
 import tempfile
 
 from checks_pjrt import NEW, OLD
-from harness import HERE, output_of, same
+from harness import HERE, must, output_of, same
 
 
 def lab_on(programs, *options):
@@ -26,3 +26,18 @@ def check_lab_counts_the_same_on_cpu_plugins_of_two_ages(programs):
     embedded = lab_on(programs)
     for plugin in (OLD, NEW):
         same("counts of the lab on %s" % plugin[0], lab_on(programs, "--plugin", programs.plugin(*plugin)), embedded)
+
+
+def check_digits_are_learned_alike_on_cpu_plugins_of_two_ages(programs):
+    def learn(example, *environment):
+        program = programs.built("examples/" + example)
+        return json.loads(output_of("env", *environment, program, "--epochs", "1", "--json"))
+
+    for example in ("mlp_digits", "convnet"):
+        ours = learn(example)
+        for plugin in (OLD, NEW):
+            theirs = learn(example, "XL_PJRT_PLUGIN=%s" % programs.plugin(*plugin))
+            same("programs of %s" % example, theirs["programs"], ours["programs"])
+            for name, tolerance in (("loss", 1e-3), ("accuracy", 0.01)):
+                a, b = ours["epochs"][0][name], theirs["epochs"][0][name]
+                must("%s of %s: %r here, %r on %s" % (name, example, a, b, plugin[0]), abs(a - b) <= tolerance)

@@ -13,12 +13,13 @@ def agree(programs, library):
     both devices may be that far away, on different sides, they may be twice as far from each other.  It is 0 where IEEE
     754 says the result, and a few units in the last place where each has its own polynomials (exp, tanh, erf) or its own
     order of sums."""
+    calls = 0
     for path in sorted(CASES.glob("cases_*.py")):
         family = path.stem[len("cases_"):]
         text = output_of(programs.python, CASES / "run.py", "--library", programs.built("libxlalazy.so"),
                          "--device-compare", library, family)
-        count = re.search(r"(\d+) calls, 0 failed", text)
-        must("the cases of %s are there: %s" % (family, text[-200:]), count and int(count[1]) > 0)
+        calls += int(re.search(r"(\d+) calls, 0 failed", text)[1])
+    must("there are many calls, not %d" % calls, calls > 3000)
 
 
 def check_lazy_operations_agree_with_xla(programs):

@@ -37,6 +37,10 @@ def nonzero(random, shape, kind):
     return np.where(np.abs(array) < 0.3, 1, array)
 
 
+def normal(random, shape, kind):
+    return random.standard_normal(shape)
+
+
 def unit(random, shape, kind):
     """In (-1, 1)."""
     return random.random(shape) * 1.8 - 0.9

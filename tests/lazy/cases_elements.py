@@ -121,7 +121,8 @@ BINARY = [
     binary("add", np.add, types=PAIRS + ("bool",), grad=[0, 1]),
     binary("sub", np.subtract, grad=[0, 1]),
     binary("mul", np.multiply, types=PAIRS + ("bool",), grad=[0, 1]),
-    binary("div", lambda x, y: x.astype(float) / y, 1, PAIRS + ("bool",), floating, grad=[0, 1], grad_values=(any_values, nonzero),
+    Case("div of bools", np.divide, BOTH, ["bool"], result="f32", values=(any_values, nonzero)),  # XLA makes 0 of 0 / 0 there
+    binary("div", lambda x, y: x.astype(float) / y, 1, PAIRS, floating, grad=[0, 1], grad_values=(any_values, nonzero),
            grad_tolerance=1e-4),
     # with steps, so no derivative; ulps: 3e38 by 1e-6 and the like is rounded before the floor is taken
     binary("floor_div", floor_div, 1, specials=(np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 7.0), types=(
@@ -174,7 +175,10 @@ NUMBERED = [
     with_number("pow", 3, lambda x, y: in_numbers(x) ** x.dtype.type(3) if x.dtype != bool else in_numbers(x), ALL, or_i64, ulps=8,
                 grad=[0]),
     with_number("pow", 0, lambda x, y: np.ones_like(in_numbers(x)), ALL, or_i64, grad=[0]),
-    with_number("pow", -0.5, lambda x, y: x.astype(float) ** y, NUMBERS, floating, ulps=8, values=positive, grad=[0],
+    with_number("pow", 0.5, lambda x, y: np.sqrt(x.astype(float)), ALL, floating, ulps=2, values=positive, grad=[0]),
+    with_number("pow", -0.5, lambda x, y: 1 / np.sqrt(x.astype(float)), ALL, floating, ulps=3, values=positive, grad=[0],
+                grad_tolerance=1e-4),
+    with_number("pow", -1.5, lambda x, y: x.astype(float) ** y, NUMBERS, floating, ulps=8, values=positive, grad=[0],
                 grad_tolerance=1e-4),
     with_number("eq", 2, lambda x, y: x == y, ALL, "bool"),
     with_number("eq", 300, lambda x, y: x == y, ALL, "bool"),

@@ -4,7 +4,7 @@ The references of convolution and pooling go through the positions of the window
 """
 import numpy as np
 
-from cases import FLOATS, INTEGERS, VIEWS, Case, Wrong, close, floating, positive, same
+from cases import FLOATS, INTEGERS, VIEWS, Case, Wrong, close, floating, normal, positive, same
 import xl
 
 NUMBERS = FLOATS + INTEGERS
@@ -55,10 +55,6 @@ def avg_pool2d(x, size, stride):
         for j in range(size):
             total += x[..., i:i + (out[0] - 1) * stride + 1:stride, j:j + (out[1] - 1) * stride + 1:stride]
     return total / size**2
-
-
-def normal(random, shape, kind):
-    return random.standard_normal(shape)
 
 
 def convolution(name, shapes, kinds=(), **options):
@@ -203,3 +199,22 @@ def check_a_product_is_no_view_of_another_tensor():
     xl.add_scalar_(y, 1)
     same(y, np.full((2, 3, 2), 5, np.float32))
     close(x, np.ones((2, 3, 4), np.float32))
+
+
+def check_gradients_of_large_convolutions():
+    """Of more elements than a device takes at a time."""
+    random = np.random.default_rng(9)
+    x, w = (random.standard_normal(s).astype(np.float32) for s in ((8, 8, 32, 32), (6, 8, 3, 3)))
+    for stride, out in ((1, 32), (2, 16)):
+        g = random.standard_normal((8, 6, out, out)).astype(np.float32)
+        padded, by_weight = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), np.empty_like(w)
+        by_padded = np.zeros_like(padded)
+        for i in range(3):
+            for j in range(3):
+                at = np.s_[:, :, i:i + stride * out:stride, j:j + stride * out:stride]
+                by_weight[:, :, i, j] = np.einsum("nohw,nchw->oc", g, padded[at])
+                by_padded[at] += np.einsum("nohw,oc->nchw", g, w[:, :, i, j])
+        image, weight = xl.tensor(x).requires_grad(), xl.tensor(w).requires_grad()
+        xl.conv2d(image, weight, None, how(stride=(stride, stride), padding=(1, 1))).backward(xl.tensor(g))
+        close(image.grad, by_padded[:, :, 1:-1, 1:-1], 1e-4)
+        np.testing.assert_allclose(weight.grad.numpy(), by_weight, rtol=1e-4, atol=1e-3)

@@ -207,7 +207,11 @@ static void options_that_make_no_sense_are_refused(void **state)
   assert_refuses_option(int_option("device_count", 65), "device_count");
   assert_refuses_option(int_option("slowdown", 0), "slowdown: it must be a number from 1 to 1000");
   assert_refuses_option(int_option("launch_latency_us", -1), "launch_latency_us");
-  assert_refuses_option(int_option("speed", 1), "no option speed");
+  assert_refuses_option(int_option("pause_us", -1), "pause_us");
+  assert_refuses_option(int_option("dispatch_us", 10000001), "dispatch_us: it must be a number from 0 to 10000000");
+  assert_refuses_option(int_option("speed", 1),
+                        "no option speed; there are: device_count, launch_latency_us, dispatch_us, pause_us, "
+                        "pause_before, slowdown, memory_limit_bytes.");
   xp_abi_named_value flag = int_option("slowdown", 1);
   flag.type = XP_ABI_VALUE_BOOL;
   assert_refuses_option(flag, "slowdown");

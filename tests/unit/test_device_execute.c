@@ -481,6 +481,26 @@ static void the_host_does_not_wait_and_latency_is_hidden_behind_work(void **stat
   on(api()->client_destroy, client);
 }
 
+/* The host is held up before the device hears of the launch. */
+static void a_call_that_launches_takes_longer_on_request(void **state)
+{
+  (void)state;
+  const xp_abi_named_value options[] = {int_option("dispatch_us", 40000)};
+  xp_abi_client *client = make_client(options, 1);
+  xp_abi_loaded_executable *executable = compile(client, &add_then_multiply);
+  xp_abi_buffer *inputs[2] = {upload4(client, 1, 2, 3, 4), upload4(client, 1, 1, 1, 1)}, *output = NULL;
+  double start = now_ms();
+  launch(executable, inputs, 2, &output, NULL);
+  double launched = now_ms() - start;
+  assert_true(launched >= 40);
+  assert_true(launched < 400); /* wide, for machines with other work */
+  assert_holds4(output, 2, 6, 12, 20);
+  destroy_all(inputs, 2);
+  on(api()->buffer_destroy, output);
+  on(api()->loaded_executable_destroy, executable);
+  on(api()->client_destroy, client);
+}
+
 static double time_of_long_one(const xp_abi_named_value *options, size_t count)
 {
   xp_abi_client *client = make_client(options, count);
@@ -533,6 +553,7 @@ int main(void)
       cmocka_unit_test(a_download_sees_old_numbers_or_no_buffer),
       cmocka_unit_test(a_callback_of_the_device_cannot_end_it),
       cmocka_unit_test(the_host_does_not_wait_and_latency_is_hidden_behind_work),
+      cmocka_unit_test(a_call_that_launches_takes_longer_on_request),
       cmocka_unit_test(a_slow_device_takes_as_many_times_as_long),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <time.h>
 
+#include "base/clock.h"
 #include "device_programs.h"
 
 /* ProfileOptions: device_tracer_level (3) 1, version (5) 1, enable_hlo_proto (7) 1 */
@@ -419,15 +420,58 @@ static void a_launch_waits_for_its_latency_on_an_idle_device(void **state)
   tear_down(&b);
 }
 
-/* The shortest product of several, which other programs disturbed least. */
-static int64_t shortest_op(const xp_abi_named_value *options, size_t count)
+/* Where the pause of 30 ms is in a program of two operations: before the first, between both, or nowhere. */
+static void pause_before(int64_t op, int64_t gaps_ps[2])
+{
+  const xp_abi_named_value options[] = {int_option("pause_us", 30000), int_option("pause_before", op)};
+  bench b = set_up(&add_then_multiply, options, 2);
+  xp_abi_profiler *profiler = start_profiler(usual());
+  run_once(&b, -1, -1);
+  xp_capture *capture = load_bytes(stop_and_collect(profiler));
+  const xp_plane *plane = plane_named(capture, "/device:CUSTOM:xlaprof:0");
+  const xp_line *ops = line_named(plane, "XLA Ops"), *modules = line_named(plane, "XLA Modules");
+  assert_int_equal(ops->count, 2);
+  gaps_ps[0] = ops->start_ps[0] - modules->start_ps[0];
+  gaps_ps[1] = ops->start_ps[1] - xp_event_end(ops, 0);
+  assert_true(xp_event_end(modules, 0) >= xp_event_end(ops, 1));
+  xp_capture_free(capture);
+  destroy_profiler(profiler);
+  tear_down(&b);
+}
+
+static void a_device_pauses_inside_a_program_in_front_of_the_operation_that_is_named(void **state)
+{
+  (void)state;
+  const int64_t pause_ps = (int64_t)30000 * 1000000;
+  int64_t gaps_ps[2];
+  pause_before(0, gaps_ps);
+  assert_true(gaps_ps[0] >= pause_ps && gaps_ps[1] < pause_ps);
+  pause_before(1, gaps_ps);
+  assert_true(gaps_ps[0] < pause_ps && gaps_ps[1] >= pause_ps);
+  pause_before(2, gaps_ps);
+  assert_true(gaps_ps[0] < pause_ps && gaps_ps[1] < pause_ps);
+}
+
+/* What this process has computed, in picoseconds. */
+static int64_t computed_ps(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return xp_timespec_ns(t) * 1000;
+}
+
+/* The shortest product of several, which other programs disturbed least; and what one took of a processor, on average. */
+static int64_t shortest_op(const xp_abi_named_value *options, size_t count, int64_t *each_ps)
 {
   bench b = set_up(&long_one, options, count);
   run_once(&b, -1, -1);
   xp_abi_profiler *profiler = start_profiler(usual());
+  const int64_t before_ps = computed_ps();
   run_once(&b, -1, -1);
+  *each_ps = computed_ps() - before_ps;
   xp_capture *capture = load_bytes(stop_and_collect(profiler));
   const xp_line *ops = line_named(plane_named(capture, "/device:CUSTOM:xlaprof:0"), "XLA Ops");
+  *each_ps /= (int64_t)ops->count;
   int64_t shortest = INT64_MAX;
   for (size_t i = 0; i < ops->count; i++) {
     int64_t dur = xp_event_end(ops, i) - ops->start_ps[i];
@@ -443,9 +487,10 @@ static void operations_of_a_slow_device_are_longer_in_its_log(void **state)
 {
   (void)state;
   const xp_abi_named_value slow[] = {int_option("slowdown", 10)};
-  int64_t plain = shortest_op(NULL, 0), slowed = shortest_op(slow, 1);
-  if (slowed < 5 * plain || slowed > 25 * plain) { /* wide, for machines with other work */
-    fail_msg("10 times %lld ps are %lld ps", (long long)plain, (long long)slowed);
+  int64_t each_ps, slowed_each_ps;
+  int64_t plain = shortest_op(NULL, 0, &each_ps), slowed = shortest_op(slow, 1, &slowed_each_ps);
+  if (slowed < 5 * each_ps || slowed > 25 * plain) { /* wide, for machines with other work */
+    fail_msg("10 times %lld to %lld ps are %lld ps", (long long)each_ps, (long long)plain, (long long)slowed);
   }
 }
 
@@ -462,6 +507,7 @@ int main(void)
       cmocka_unit_test(what_does_not_fit_is_counted),
       cmocka_unit_test(a_host_with_a_buffer_of_its_own_gets_a_copy),
       cmocka_unit_test(a_launch_waits_for_its_latency_on_an_idle_device),
+      cmocka_unit_test(a_device_pauses_inside_a_program_in_front_of_the_operation_that_is_named),
       cmocka_unit_test(operations_of_a_slow_device_are_longer_in_its_log),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,39 @@ static void a_device_that_starts_late_is_launch(void **state)
   assert_string_equal(reason_of(s, 0), "launch");
 }
 
+/* A run of a device that is no TPU, with one op; it consumes what its launch produces. */
+static void run_of(story *s, int number, const int64_t (*runs)[3], size_t count)
+{
+  plane(s, number == 0 ? "/device:CUSTOM:x:0" : "/device:CUSTOM:x:1");
+  line(s, "XLA Modules");
+  for (size_t i = 0; i < count; i++) {
+    event(s, "step(7)", runs[i][0], runs[i][1]);
+    with(s, "run_id", 90 + runs[i][2]); /* which no event of the host carries */
+    consume(s, 14, runs[i][2]);
+  }
+  line(s, "XLA Ops");
+  for (size_t i = 0; i < count; i++) {
+    event(s, "%fusion.1 = x", runs[i][0], runs[i][1]);
+  }
+}
+
+static void runs_of_two_devices_are_launched_by_the_calls_whose_ids_they_have(void **state)
+{
+  story *s = *state;
+  run_of(s, 0, (const int64_t[][3]){{20, 30, 2}, {130, 140, 4}}, 2);
+  run_of(s, 1, (const int64_t[][3]){{5, 9, 1}, {60, 70, 3}}, 2);
+  thread(s, "python");
+  static const int64_t calls[][2] = {{1, 2}, {15, 16}, {50, 52}, {100, 110}};
+  for (int i = 0; i < 4; i++) {
+    event(s, "PjRtComputationClient::ExecuteComputation", calls[i][0], calls[i][1]);
+    produce(s, 14, i + 1);
+  }
+  event(s, "PjRtComputationClient::Compile", 60, 90);
+  read_story(s);
+  assert_string_equal(parts_of(s, 0), "unknown 38, compile 30, launch 20, dispatch 12");
+  assert_string_equal(parts_of(s, 1), "unknown 40, launch 8, dispatch 3");
+}
+
 static void a_hole_inside_a_run_is_in_program(void **state)
 {
   story *s = *state;
@@ -660,6 +693,7 @@ int main(void)
       STORY(a_long_execute_call_is_dispatch),
       STORY(anything_else_with_a_name_is_host),
       STORY(a_device_that_starts_late_is_launch),
+      STORY(runs_of_two_devices_are_launched_by_the_calls_whose_ids_they_have),
       STORY(a_hole_inside_a_run_is_in_program),
       STORY(only_the_time_inside_the_run_is_in_program),
       STORY(while_the_call_of_the_run_goes_on_it_is_dispatch),

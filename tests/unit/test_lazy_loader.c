@@ -157,6 +157,61 @@ static void a_loader_without_fetch_or_arrays_is_refused(void **state)
                    XP_ERR_USAGE);
 }
 
+static xp_status fetch_badly(void *context, xl_host_array *arrays, xp_error *err)
+{
+  const int how = *(const int *)context;
+  (void)err;
+  static const float value = 1;
+  arrays[0] =
+      (xl_host_array){XL_F32, XL_SHAPE(how == 1 ? INT64_C(1) << 40 : 0, INT64_C(1) << 40), how == 1 ? &value : NULL};
+  return how == 0 ? XP_ERR_IO : XP_OK;
+}
+
+static void a_fetch_that_gives_no_reason_or_no_sound_shape_is_told_so(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"failed with status 2, and gave no reason",
+                                      "Array 0 of a batch is f32[1099511627776,1099511627776]: a shape has"};
+  for (int how = 0; how < 2; how++) {
+    const xl_loader_options options = {.size = sizeof options, .array_count = 1, .fetch = fetch_badly, .context = &how};
+    xl_loader *loader;
+    xl_tensor x;
+    xp_error err = {0};
+    must(xl_loader_open(&options, &loader, &err), &err);
+    assert_int_not_equal(xl_loader_next(loader, &x, &err), XP_OK);
+    assert_contains(err.text, texts[how]);
+    xl_loader_close(loader);
+  }
+}
+
+static void a_batch_without_elements_needs_no_values(void **state)
+{
+  (void)state;
+  int how = 2;
+  const xl_loader_options options = {.size = sizeof options, .array_count = 1, .fetch = fetch_badly, .context = &how};
+  xl_loader *loader;
+  xl_tensor x;
+  xp_error err = {0};
+  must(xl_loader_open(&options, &loader, &err), &err);
+  must(xl_loader_next(loader, &x, &err), &err);
+  xl_loader_close(loader);
+}
+
+static void a_loader_that_is_open_at_the_shutdown_ends_with_it(void **state)
+{
+  (void)state;
+  source s = {0};
+  xl_loader *loader = open_loader(&s);
+  xl_tensor batch[2];
+  xp_error err = {0};
+  must(xl_loader_next(loader, batch, &err), &err);
+  xl_shutdown();
+  assert_int_equal(s.released, s.fetched);
+  assert_int_equal(xl_loader_next(loader, batch, &err), XP_ERR_USAGE);
+  assert_contains(err.text, "xl_shutdown");
+  xl_loader_close(loader);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -167,6 +222,9 @@ int main(void)
       cmocka_unit_test_teardown(an_error_of_fetch_comes_out_behind_the_batches_before_it, end_lazy),
       cmocka_unit_test_teardown(a_loader_that_is_closed_early_releases_what_it_fetched, end_lazy),
       cmocka_unit_test_teardown(a_loader_without_fetch_or_arrays_is_refused, end_lazy),
+      cmocka_unit_test_teardown(a_fetch_that_gives_no_reason_or_no_sound_shape_is_told_so, end_lazy),
+      cmocka_unit_test_teardown(a_batch_without_elements_needs_no_values, end_lazy),
+      cmocka_unit_test_teardown(a_loader_that_is_open_at_the_shutdown_ends_with_it, end_lazy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,17 +12,23 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 }
 
 static int runs, failures;
-static bool has_failed, part_failed; /* in this run, in this part of it: lack of memory was told */
+static bool has_failed;    /* in this run: lack of memory was told */
+static char problem[1000]; /* of this run: found in another thread, and told in that of the test */
+
+static void wrong(const char *what, const char *more)
+{
+  if (problem[0] == '\0') {
+    snprintf(problem, sizeof problem, "allocation %d: %s%s", first_to_fail, what, more);
+  }
+}
 
 /* Takes what a call or a thread tells. */
 static bool fine(xp_status status, const xp_error *err)
 {
   if (status != XP_OK) {
-    has_failed = part_failed = true;
+    has_failed = true;
     if (status != XP_ERR_MEMORY && (status != XP_ERR_PEER || strstr(err->text, "RESOURCE_EXHAUSTED") == NULL)) {
-      const int first = first_to_fail;
-      first_to_fail = 0;
-      fail_msg("status %d at allocation %d: %s", (int)status, first, err->text);
+      wrong("another error than lack of memory: ", err->text);
     }
   }
   return status == XP_OK;
@@ -34,25 +40,27 @@ static void take_error(void)
   fine(xl_error(&err), &err);
 }
 
-/* The value is right, unless this part has failed: an error is told once, and what comes behind it is void. */
+/* The value is right, unless the run has failed: an error is told once, and what comes behind it is void. */
 static void expect(xl_tensor tensor, double want)
 {
   xp_error err = {0};
   double value;
-  if (part_failed) {
+  if (has_failed) {
     return;
   }
   if (tensor.index == 0) {
     take_error();
-    assert_true(part_failed);
-  } else if (fine(xl_item(tensor, &value, &err), &err)) {
-    assert_true(value == want);
+    if (!has_failed) {
+      wrong("a tensor is missing, and nobody says why", "");
+    }
+  } else if (fine(xl_item(tensor, &value, &err), &err) && value != want) {
+    wrong("a value is not right", "");
   }
 }
 
 static xl_tensor sum_of(xl_tensor x)
 {
-  return part_failed ? XL_NONE : xl_sum(x);
+  return has_failed ? XL_NONE : xl_sum(x);
 }
 
 static void sync_here(void)
@@ -165,16 +173,47 @@ static void load(void)
   xl_loader_close(loader);
 }
 
-static void *use_all(void *context)
+/* What goes to the host in between, has many inputs, or random numbers. */
+static void move(void)
 {
-  static void (*const parts[])(void) = {update_through_views, train, write_down, run_eagerly, load};
+  XL_POOL
+  {
+    xl_tensor x = two_by_two(), many[10];
+    for (int i = 0; i < 10; i++) {
+      many[i] = x;
+    }
+    xl_tensor wide = xl_cat(many, 10, 1), random = xl_rand(XL_F32, XL_SHAPE(4));
+    expect(sum_of(wide), 100);
+    expect(has_failed ? XL_NONE : xl_all(xl_lt_scalar(random, 1)), 1);
+    expect(has_failed ? XL_NONE : xl_sum(xl_nonzero(xl_gt_scalar(x, 2))), 3); /* 1 0, 1 1 */
+  }
+}
+
+static void classify(void)
+{
+  static const int64_t labels[2] = {0, 1};
+  XL_POOL
+  {
+    xl_tensor x = xl_zeros(XL_F32, XL_SHAPE(2, 4)), y = xl_from_host(XL_I64, XL_SHAPE(2), labels);
+    xl_requires_grad(x, true);
+    xl_backward(xl_cross_entropy(x, y));
+    take_error();
+    xl_tensor slope = has_failed ? XL_NONE : xl_grad(x); /* (1/4 - 1)/2 at the labels, 1/8 elsewhere */
+    expect(has_failed ? XL_NONE : xl_select(xl_select(slope, 0, 0), 0, 0), -0.375);
+    expect(has_failed ? XL_NONE : xl_select(xl_select(slope, 0, 1), 0, 3), 0.125);
+  }
+}
+
+/* ---------------------------------------------------------------- runs */
+
+static void (*part)(void);
+
+static void *use_runtime(void *context)
+{
   (void)context;
   xl_set_ir_debug(true);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    part_failed = false;
-    parts[i]();
-    take_error();
-  }
+  part();
+  take_error();
   return NULL;
 }
 
@@ -184,32 +223,58 @@ static void use_once(void)
   pthread_t thread;
   xp_error err = {0};
   has_failed = false;
-  assert_int_equal(__real_pthread_create(&thread, NULL, use_all, NULL), 0);
+  problem[0] = '\0';
+  assert_int_equal(__real_pthread_create(&thread, NULL, use_runtime, NULL), 0);
   pthread_join(thread, NULL);
+  if (problem[0] != '\0') {
+    fail_msg("%s", problem);
+  }
   first_to_fail = 0;
+  const int calls_of_part = atomic_load(&calls);
   runs++;
   failures += has_failed;
-  part_failed = false;
   xl_wait(&err); /* errors of work that nobody asked for stay until here */
   xl_tensor x = two_by_two();
-  expect(xl_sum(xl_add(x, x)), 20);
+  assert_true(value_of(xl_sum(xl_add(x, x))) == 20);
   must(xl_error(&err), &err);
   assert_int_equal(end_lazy(NULL), 0);
+  atomic_store(&calls, calls_of_part);
 }
 
-static void every_allocation_may_fail(void **state)
+static void fail_each_of(void (*tried)(void))
 {
-  (void)state;
+  part = tried;
+  runs = failures = 0;
   use_once(); /* what is set up once a process is there then */
   assert_int_equal(failures, 0);
   fail_each(use_once);
   assert_true(failures > runs / 2);
 }
 
+#define SURVIVES(tried)                                                                                                \
+  static void tried##_survives_each_allocation_that_fails(void **state)                                                \
+  {                                                                                                                    \
+    (void)state;                                                                                                       \
+    fail_each_of(tried);                                                                                               \
+  }
+SURVIVES(update_through_views)
+SURVIVES(train)
+SURVIVES(write_down)
+SURVIVES(run_eagerly)
+SURVIVES(load)
+SURVIVES(move)
+SURVIVES(classify)
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(update_through_views_survives_each_allocation_that_fails),
+      cmocka_unit_test(train_survives_each_allocation_that_fails),
+      cmocka_unit_test(write_down_survives_each_allocation_that_fails),
+      cmocka_unit_test(run_eagerly_survives_each_allocation_that_fails),
+      cmocka_unit_test(load_survives_each_allocation_that_fails),
+      cmocka_unit_test(move_survives_each_allocation_that_fails),
+      cmocka_unit_test(classify_survives_each_allocation_that_fails),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

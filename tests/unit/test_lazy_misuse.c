@@ -97,7 +97,10 @@ static void a_first_operation_without_a_device_tells_why(void **state)
   (void)state;
   setenv("XL_PJRT_PLUGIN", "/nowhere/plugin.so", 1);
   assert_int_equal(xl_zeros(XL_F32, XL_SHAPE(2)).index, 0);
-  assert_error("/nowhere/plugin.so");
+  assert_error("/nowhere/plugin.so: cannot open shared object file");
+  assert_int_equal(xl_zeros(XL_F32, XL_SHAPE(2)).index, 0);
+  assert_error("XL_PJRT_PLUGIN");
+  assert_int_equal(xl_device_open(NULL, NULL, NULL), XP_ERR_IO);
   unsetenv("XL_PJRT_PLUGIN");
 }
 
@@ -126,6 +129,8 @@ static void tensors_of_two_devices_do_not_mix(void **state)
   assert_error("are on different devices");
   assert_true(value_of(xl_add(y, y)) == 4);
   assert_true(value_of(xl_add(x, x)) == 2);
+  assert_true(value_of(xl_add_scalar(x, 2.5)) == 3.5); /* numbers go where the tensor is, not to the device in use */
+  xl_dropout(x, 0.5);
 }
 
 static void a_device_whose_memory_is_full_says_so_and_goes_on(void **state)

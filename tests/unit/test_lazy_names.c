@@ -276,6 +276,64 @@ static void a_capture_has_the_scopes_and_the_step_on_the_device(void **state)
   xp_profile_free(profile);
 }
 
+static int64_t flow_stat(const xp_line *line, size_t i, xp_key key)
+{
+  xp_event_cursor cursor = xp_event_cursor_open(line);
+  xp_stat stat = {.type = XP_STAT_NONE};
+  return xp_stats_find(xp_event_stats(&cursor, i), key, &stat) ? xp_stat_int(&stat, -1) : -1;
+}
+
+/* The k-th event of a name on the thread that records. */
+static size_t host_event(const xp_capture *capture, const char *name, size_t k, const xp_line **line)
+{
+  const xp_plane *host = plane_of(capture, "/host:CPU");
+  assert_non_null(host);
+  for (size_t l = 0; l < host->line_count; l++) {
+    *line = &host->lines[l];
+    for (size_t i = 0; i < host->lines[l].count; i++) {
+      if (xp_str_is(xp_event_name(*line, i), name) && k-- == 0) {
+        return i;
+      }
+    }
+  }
+  fail_msg("there is no event %s", name);
+  return 0;
+}
+
+/* So that readers know which call launched what, however many devices there are; and what the host waited for. */
+static void a_capture_links_runs_to_their_launches_and_has_the_wait_for_them(void **state)
+{
+  (void)state;
+  xl_device_options device = XL_DEVICE_OPTIONS_INIT;
+  xp_error err = {0};
+  device.options = (const char *const[]){"launch_latency_us", "5000", NULL};
+  must(xl_device_open(&device, NULL, &err), &err);
+  xl_tensor x = vector(1, (const float[]){1});
+  const xp_session_options options = XP_SESSION_OPTIONS_INIT;
+  must(xp_session_start(&options, &err), &err);
+  for (int i = 0; i < 2; i++) {
+    xl_add_(x, x);
+    must(xl_sync(false, &err), &err);
+  }
+  must(xl_wait(&err), &err);
+  xp_profile *profile;
+  xp_str bytes;
+  xp_capture *capture = stop_and_load(&bytes, &profile);
+  const xp_line *modules = device_line(capture, "XLA Modules"), *host;
+  assert_int_equal(modules->count, 2);
+  for (size_t i = 0; i < 2; i++) {
+    const size_t call = host_event(capture, "PjRtComputationClient::ExecuteComputation", i, &host);
+    assert_true(flow_stat(host, call, XP_KEY_PRODUCER) > 0);
+    assert_int_equal(flow_stat(modules, i, XP_KEY_CONSUMER), flow_stat(host, call, XP_KEY_PRODUCER));
+    assert_int_equal(flow_stat(modules, i, XP_KEY_CONSUMER_TYPE), flow_stat(host, call, XP_KEY_PRODUCER_TYPE));
+  }
+  const size_t wait = host_event(capture, "Wait for executions in flight", 0, &host);
+  assert_true(xp_event_end(host, wait) >= xp_event_end(modules, 1));
+  xp_capture_free(capture);
+  free((void *)(uintptr_t)bytes.ptr);
+  xp_profile_free(profile);
+}
+
 static void a_capture_with_a_closed_gate_says_once_how_to_open_it(void **state)
 {
   (void)state;
@@ -314,6 +372,7 @@ int main(void)
       cmocka_unit_test_teardown(a_custom_prefix_stands_in_place_of_the_scope, end_lazy),
       cmocka_unit_test_teardown(numbers_of_scopes_are_written_on_request_as_torch_xla_does, end_lazy),
       cmocka_unit_test_teardown(a_capture_has_the_scopes_and_the_step_on_the_device, end_lazy),
+      cmocka_unit_test_teardown(a_capture_links_runs_to_their_launches_and_has_the_wait_for_them, end_lazy),
       cmocka_unit_test_teardown(a_capture_with_a_closed_gate_says_once_how_to_open_it, end_lazy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -445,7 +445,7 @@ static void an_array_that_another_thread_reads_is_not_donated(void **state)
   const double before = aliases();
   pthread_t thread;
   assert_int_equal(pthread_create(&thread, NULL, read_slowly, &r), 0);
-  usleep(20000); /* the reader waits for the device by now, mostly */
+  usleep(20000);               /* the reader waits for the device by now, mostly */
   xl_mul_scalar_(r.tensor, 2); /* another program: what is donated is counted when it is compiled */
   must(xl_sync(false, &err), &err);
   const bool is_donated = aliases() > before;
@@ -621,9 +621,32 @@ static void a_pool_that_ends_ends_those_inside_it(void **state)
   assert_true(xl_is_alive(c));
 }
 
+static void a_factor_that_no_gradient_needs_may_be_updated(void **state)
+{
+  (void)state;
+  xl_tensor x = vector(1, (const float[]){3});
+  xl_requires_grad(x, true);
+  xl_tensor y = xl_mul_scalar(x, 2);
+  XL_NO_GRAD
+  {
+    xl_add_scalar_(x, 1);
+  }
+  xl_backward(y);
+  assert_true(value_of(xl_grad(x)) == 2);
+  xl_zero_grad(x);
+  xl_tensor z = xl_mul(x, x); /* here both factors are needed */
+  XL_NO_GRAD
+  {
+    xl_add_scalar_(x, 1);
+  }
+  xl_backward(z);
+  assert_error("was updated in place");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(a_factor_that_no_gradient_needs_may_be_updated, end_lazy),
       cmocka_unit_test_teardown(an_update_of_the_base_is_seen_by_every_view, end_lazy),
       cmocka_unit_test_teardown(an_update_of_a_view_is_seen_by_the_base, end_lazy),
       cmocka_unit_test_teardown(views_of_one_base_see_each_other, end_lazy),

@@ -147,6 +147,62 @@ static void a_wait_with_a_run_id_launches_nothing_and_bounds_the_end(void **stat
   assert_int_equal(xp_links_wait_end(&l->links, 0, 2, 0), INT64_MIN);
 }
 
+/* ---- by flow */
+
+/* An execute call whose id the device's run consumes. */
+static void producing_call(story *s, int64_t id, int64_t from_us, int64_t to_us)
+{
+  event(s, "PjRtComputationClient::ExecuteComputation", from_us, to_us);
+  produce(s, 14, id);
+}
+
+static void a_flow_finds_the_execute_call_that_produces_it(void **state)
+{
+  story *s = *state;
+  thread(s, "python");
+  producing_call(s, 8, 10, 20);
+  producing_call(s, 9, 30, 40);
+  linked *l = link_story(s);
+  assert_string_equal(times_of(s, l, xp_links_by_flow(&l->links, 0, 14, 9, US(50))), "30..40, asked at 30");
+  assert_int_equal(xp_links_by_flow(&l->links, 0, 14, 7, US(50)), XP_NONE);
+  assert_int_equal(xp_links_by_flow(&l->links, 0, 15, 9, US(50)), XP_NONE); /* another kind of flow */
+  assert_int_equal(xp_links_by_flow(&l->links, 1, 14, 9, US(50)), XP_NONE); /* another host */
+}
+
+static void a_flow_that_an_event_inside_the_call_produces_is_the_calls(void **state)
+{
+  story *s = *state;
+  thread(s, "python");
+  event(s, "PjRtComputationClient::ExecuteComputation", 10, 20);
+  event(s, "PJRT_LoadedExecutable_Execute linkage", 12, 18);
+  produce(s, 14, 9);
+  event(s, "an event outside of calls", 30, 40);
+  produce(s, 14, 10);
+  linked *l = link_story(s);
+  assert_string_equal(times_of(s, l, xp_links_by_flow(&l->links, 0, 14, 9, US(50))), "10..20, asked at 10");
+  assert_int_equal(xp_links_by_flow(&l->links, 0, 14, 10, US(50)), XP_NONE);
+}
+
+static void of_several_calls_with_a_flow_the_latest_before_the_run_launched_it(void **state)
+{
+  story *s = *state;
+  thread(s, "python");
+  producing_call(s, 9, 10, 20);
+  producing_call(s, 9, 30, 40);
+  linked *l = link_story(s);
+  assert_string_equal(times_of(s, l, xp_links_by_flow(&l->links, 0, 14, 9, US(25))), "10..20, asked at 10");
+  assert_string_equal(times_of(s, l, xp_links_by_flow(&l->links, 0, 14, 9, US(45))), "30..40, asked at 30");
+}
+
+static void a_flow_is_followed_by_a_device_whose_clock_is_behind(void **state)
+{
+  story *s = *state;
+  thread(s, "python");
+  producing_call(s, 9, 10, 20);
+  linked *l = link_story(s);
+  assert_string_equal(times_of(s, l, xp_links_by_flow(&l->links, 0, 14, 9, US(5))), "10..20, asked at 10");
+}
+
 /* ---- through thread pools */
 
 static void a_pool_task_leads_back_to_the_thread_that_handed_it_over(void **state)
@@ -596,6 +652,10 @@ int main(void)
       STORY(a_run_id_with_an_ordinal_is_of_that_device_alone),
       STORY(a_run_id_without_an_ordinal_is_of_every_device),
       STORY(a_wait_with_a_run_id_launches_nothing_and_bounds_the_end),
+      STORY(a_flow_finds_the_execute_call_that_produces_it),
+      STORY(a_flow_that_an_event_inside_the_call_produces_is_the_calls),
+      STORY(of_several_calls_with_a_flow_the_latest_before_the_run_launched_it),
+      STORY(a_flow_is_followed_by_a_device_whose_clock_is_behind),
       STORY(a_pool_task_leads_back_to_the_thread_that_handed_it_over),
       STORY(a_task_that_is_over_leads_nowhere),
       STORY(a_task_that_a_thread_handed_to_itself_is_no_hop),
