@@ -68,8 +68,9 @@ static void answer(const ahead_request *request, int pipe_fd)
   _exit(is_written ? 0 : 1); /* without the plugin's own ending, which may hang or crash */
 }
 
-/* libtpu asks a metadata server of the cloud for its machine, many times, if it is not told otherwise; and it wants to be
- * the only one of the machine, which a program that has the TPU, or only a file that one left behind, would prevent. */
+/* libtpu asks a metadata server of the cloud for its machine, many times, if it is not told otherwise; and it wants to
+ * be the only one of the machine, which a program that has the TPU, or only a file that one left behind, would prevent.
+ */
 static void run_child(const ahead_request *request, int pipe_fd, FILE *said)
 {
   setenv("TPU_SKIP_MDS_QUERY", "1", 0);

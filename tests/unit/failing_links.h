@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-static atomic_int calls;  /* so far */
-static atomic_int live;   /* pieces that were not given back */
+static atomic_int calls;         /* so far */
+static atomic_int live;          /* pieces that were not given back */
 static atomic_int first_to_fail; /* number of the call from which on calls fail; 0: none */
 static atomic_int last_to_fail;
 

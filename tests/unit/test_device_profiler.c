@@ -460,7 +460,8 @@ static int64_t computed_ps(void)
   return xp_timespec_ns(t) * 1000;
 }
 
-/* The shortest product of several, which other programs disturbed least; and what one took of a processor, on average. */
+/* The shortest product of several, which other programs disturbed least; and what one took of a processor, on average.
+ */
 static int64_t shortest_op(const xp_abi_named_value *options, size_t count, int64_t *each_ps)
 {
   bench b = set_up(&long_one, options, count);
