@@ -104,6 +104,36 @@ static void a_first_operation_without_a_device_tells_why(void **state)
   unsetenv("XL_PJRT_PLUGIN");
 }
 
+static void a_plugin_that_is_too_old_is_told_with_its_version(void **state)
+{
+  (void)state;
+  xl_device_options options = XL_DEVICE_OPTIONS_INIT;
+  xp_error err;
+  options.plugin = REFUSING_PLUGIN;
+  setenv("XL_TEST_PLUGIN_MINOR", "12", 1);
+  assert_int_equal(xl_device_open(&options, NULL, &err), XP_ERR_FORMAT);
+  assert_contains(err.text, "0.12");
+  unsetenv("XL_TEST_PLUGIN_MINOR");
+}
+
+static void a_program_that_the_plugin_does_not_compile_stays_and_its_words_are_told(void **state)
+{
+  (void)state;
+  xl_device_options options = XL_DEVICE_OPTIONS_INIT;
+  xp_error err;
+  options.plugin = REFUSING_PLUGIN;
+  must(xl_device_open(&options, NULL, &err), &err);
+  xl_tensor x = xl_add_scalar(vector(1, (const float[]){1}), 1);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(xl_sync(true, &err), XP_ERR_PEER);
+    assert_contains(err.text, "this compiler has a bad day");
+    assert_contains(err.text, "UNIMPLEMENTED");
+  }
+  assert_int_equal(xl_cache().count, 0);
+  xl_free(x); /* without it there is nothing to compute, and all is well again */
+  must(xl_sync(true, &err), &err);
+}
+
 static void a_device_that_is_not_there_is_told_with_those_that_are(void **state)
 {
   (void)state;
@@ -261,6 +291,8 @@ int main(void)
       cmocka_unit_test_teardown(a_target_of_the_wrong_size_is_refused, end_lazy),
       cmocka_unit_test_teardown(a_plugin_that_is_missing_is_told_with_its_path, end_lazy),
       cmocka_unit_test_teardown(a_first_operation_without_a_device_tells_why, end_lazy),
+      cmocka_unit_test_teardown(a_plugin_that_is_too_old_is_told_with_its_version, end_lazy),
+      cmocka_unit_test_teardown(a_program_that_the_plugin_does_not_compile_stays_and_its_words_are_told, end_lazy),
       cmocka_unit_test_teardown(a_device_that_is_not_there_is_told_with_those_that_are, end_lazy),
       cmocka_unit_test_teardown(tensors_of_two_devices_do_not_mix, end_lazy),
       cmocka_unit_test_teardown(a_device_whose_memory_is_full_says_so_and_goes_on, end_lazy),
