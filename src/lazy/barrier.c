@@ -95,6 +95,13 @@ static xp_status refuse_open_scope(xp_error *err)
   return xp_fail(err, XP_ERR_USAGE, "Expecting scope to be empty but it is %s", scope);
 }
 
+void xl_barrier_lock(void)
+{
+  const int64_t start_ns = xp_monotonic_ns();
+  xl_lock();
+  xl_sample(XL_METRIC_LOCK_WAIT, (double)(xp_monotonic_ns() - start_ns));
+}
+
 xp_status xl_barrier_step(const char *cause, const xl_location *place, xp_error *err)
 {
   xp_status status = refuse_open_scope(err);
@@ -185,7 +192,7 @@ xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err)
   xp_error own;
   err = err != NULL ? err : &own;
   memset(err, 0, sizeof *err);
-  xl_lock();
+  xl_barrier_lock();
   xl_rt.place = at;
   xp_status status = reported(err);
   if (status == XP_OK) {

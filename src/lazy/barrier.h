@@ -5,6 +5,9 @@
 #include "lazy/run.h"
 #include "lazy/runtime.h"
 
+/* Takes the lock for a barrier, and counts how long that took (DeviceLockWait). */
+void xl_barrier_lock(void);
+
 /* The barrier of a step on the device in use.  Under the lock; waits for nothing. */
 xp_status xl_barrier_step(const char *cause, const xl_location *place, xp_error *err);
 

@@ -8,7 +8,7 @@ static xp_status wait_for_step(void *context, xp_error *err)
 {
   (void)context;
   xp_error own = {0};
-  xl_lock();
+  xl_barrier_lock();
   xp_error *first = &xl_rt.thread->error;
   if (first->status == XP_OK && (xl_rt.device == NULL || !xl_rt.device->is_lost) &&
       xl_barrier_step("end of a step (XP_STEP)", NULL, &own) != XP_OK) {
