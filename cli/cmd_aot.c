@@ -59,10 +59,9 @@ static void count(void *context)
 
 static xp_status write_result(job *j, xp_error *err)
 {
-  const char *slash = strrchr(j->o->plugin, '/');
   const xp_program_scopes_view view = {.path = xp_str_c(j->o->path),
                                        .module = j->compiled->name,
-                                       .plugin = xp_str_c(slash != NULL ? slash + 1 : j->o->plugin),
+                                       .plugin = xp_str_c(xp_base_name(j->o->plugin)),
                                        .topology = xp_str_c(j->o->topology),
                                        .compile_ps = j->compile_ps,
                                        .scopes = &j->scopes};

@@ -36,6 +36,13 @@ static inline xp_str xp_str_c(const char *text)
   return xp_str_from(text, text ? strlen(text) : 0);
 }
 
+/* What stands behind the last '/' of a path; the path itself without one. */
+static inline const char *xp_base_name(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
 static inline bool xp_str_eq(xp_str a, xp_str b)
 {
   return a.len == b.len && (a.len == 0 || a.ptr == b.ptr || memcmp(a.ptr, b.ptr, a.len) == 0);

@@ -137,8 +137,7 @@ static xl_device *device_create(const char *plugin, int number, xp_pjrt_client *
 {
   xl_device *device = calloc(1, sizeof *device);
   char name[160];
-  const char *slash = strrchr(plugin, '/');
-  snprintf(name, sizeof name, "%.80s:%d (%.*s)", slash != NULL ? slash + 1 : plugin, number,
+  snprintf(name, sizeof name, "%.80s:%d (%.*s)", xp_base_name(plugin), number,
            handle->kind.len < 48 ? (int)handle->kind.len : 48, handle->kind.ptr);
   if (device == NULL || (device->plugin = strdup(plugin)) == NULL || (device->name = strdup(name)) == NULL) {
     if (device != NULL) {

@@ -96,12 +96,6 @@ static xp_status view_begin(view *v, const xl_tensor *tensors, size_t count, xp_
 
 /* ---------------------------------------------------------------- text of a graph */
 
-static const char *base_name(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash != NULL ? slash + 1 : path;
-}
-
 /* first_root: which result of the program a node is, by its number, or none; next_root: the next one that it is. */
 static void print_node(FILE *out, const view *v, const xl_node *node, const size_t *first_root, const size_t *next_root)
 {
@@ -128,7 +122,7 @@ static void print_node(FILE *out, const view *v, const xl_node *node, const size
   }
   if (node->place != NULL && node->place->file != NULL && xl_rt.names_are_open) {
     fprintf(out, ", location=%s@%s:%d", node->place->function != NULL ? node->place->function : "",
-            base_name(node->place->file), node->place->line);
+            xp_base_name(node->place->file), node->place->line);
   }
   for (size_t i = first_root[node->number]; i < v->graph.output_count; i = next_root[i]) {
     fprintf(out, ", ROOT=%zu", i);

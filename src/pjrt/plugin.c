@@ -125,8 +125,7 @@ xp_status xp_pjrt_plugin_load(const char *path, const xp_pjrt_plugin **plugin, x
     dlclose(library);
     return xp_fail(err, XP_ERR_FORMAT, "%s is a library without GetPjrtApi; give the path of a PJRT plugin", path);
   }
-  const char *slash = strrchr(path, '/');
-  return xp_pjrt_plugin_open(get_api, slash == NULL ? path : slash + 1, plugin, err);
+  return xp_pjrt_plugin_open(get_api, xp_base_name(path), plugin, err);
 }
 
 const xp_abi_api *xp_pjrt_plugin_api(const xp_pjrt_plugin *plugin)

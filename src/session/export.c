@@ -40,8 +40,7 @@ static void tell_progress(void *context, uint64_t done_bytes, uint64_t total_byt
 /* The name that the capture got, without .xplane.pb: both files have the same. */
 static void stem_of(const char *path, char stem[XP_PATH_ROOM])
 {
-  const char *slash = strrchr(path, '/');
-  snprintf(stem, XP_PATH_ROOM, "%s", slash != NULL ? slash + 1 : path);
+  snprintf(stem, XP_PATH_ROOM, "%s", xp_base_name(path));
   stem[strlen(stem) - strlen(".xplane.pb")] = '\0';
 }
 
