@@ -84,6 +84,12 @@ static xp_status sync_live(xl_device *device, const xl_run_options *options, xp_
   return status;
 }
 
+/* The first error of the thread comes before all else. */
+static xp_status reported(xp_error *err)
+{
+  return xl_rt.thread->error.status != XP_OK ? xl_error(err) : XP_OK;
+}
+
 /* A trace that is open would be cut in two: its operations before the barrier would run apart from those behind it. */
 static xp_status refuse_open_scope(xp_error *err)
 {
@@ -104,7 +110,8 @@ void xl_barrier_lock(void)
 
 xp_status xl_barrier_step(const char *cause, const xl_location *place, xp_error *err)
 {
-  xp_status status = refuse_open_scope(err);
+  xp_status status = reported(err);
+  status = status == XP_OK ? refuse_open_scope(err) : status;
   xl_device *device = status == XP_OK ? xl_device_current(err) : NULL;
   if (device == NULL) {
     return status != XP_OK ? status : err->status;
@@ -165,12 +172,6 @@ void xl_barriers_end(void)
 
 /* ---------------------------------------------------------------- public */
 
-/* The first error of the thread comes before all else. */
-static xp_status reported(xp_error *err)
-{
-  return xl_rt.thread->error.status != XP_OK ? xl_error(err) : XP_OK;
-}
-
 static xp_status wait_for(xl_device *device, xp_error *err)
 {
   return device != NULL ? xl_flight_wait(&device->flight, err) : XP_OK;
@@ -194,10 +195,7 @@ xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err)
   memset(err, 0, sizeof *err);
   xl_barrier_lock();
   xl_rt.place = at;
-  xp_status status = reported(err);
-  if (status == XP_OK) {
-    status = xl_barrier_step(CAUSE_USER, at, err);
-  }
+  const xp_status status = xl_barrier_step(CAUSE_USER, at, err);
   xl_rt.place = NULL;
   xl_device *device = xl_rt.device;
   xl_unlock();

@@ -8,7 +8,8 @@
 /* Takes the lock for a barrier, and counts how long that took (DeviceLockWait). */
 void xl_barrier_lock(void);
 
-/* The barrier of a step on the device in use.  Under the lock; waits for nothing. */
+/* The barrier of a step on the device in use; the first error of the thread that was not reported comes before it.
+ * Under the lock; waits for nothing. */
 xp_status xl_barrier_step(const char *cause, const xl_location *place, xp_error *err);
 
 /* Launches the computation of some tensors of one device, if they are not arrays yet.  Under the lock. */

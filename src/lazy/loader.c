@@ -233,8 +233,8 @@ static bool step_is_marked(xl_thread *thread)
 
 static xp_status barrier(const char *cause, const xl_location *at, xp_error *err)
 {
-  xl_lock();
-  const xp_status status = xl_rt.thread->error.status != XP_OK ? xl_error(err) : xl_barrier_step(cause, at, err);
+  xl_barrier_lock();
+  const xp_status status = xl_barrier_step(cause, at, err);
   xl_unlock();
   return status;
 }

@@ -2,6 +2,7 @@
 #include "lazy/op_products.h"
 
 #include "lazy/op_elements.h"
+#include "lazy/op_public.h"
 #include "lazy/op_views.h"
 
 void *xl_no_fit(const xl_var *x, const xl_var *y)
@@ -182,18 +183,9 @@ static xl_var *linear(xl_var *x, xl_var *weight, xl_var *bias, bool has_bias)
 
 /* ---------------------------------------------------------------- public */
 
-#define PRODUCT(name)                                                                                                  \
-  xl_tensor xl_##name##_at(const xl_location *at, xl_tensor first, xl_tensor second)                                   \
-  {                                                                                                                    \
-    static xl_entry entry = {#name, NULL};                                                                             \
-    xl_begin(&entry, at);                                                                                              \
-    xl_var *x = xl_arg(first), *y = xl_arg(second);                                                                    \
-    return xl_end(xl_op_##name(x, y));                                                                                 \
-  }
-
-PRODUCT(mm)
-PRODUCT(bmm)
-PRODUCT(matmul)
+XL_PUBLIC_2(mm, xl_op_mm(x, y))
+XL_PUBLIC_2(bmm, xl_op_bmm(x, y))
+XL_PUBLIC_2(matmul, xl_op_matmul(x, y))
 
 xl_tensor xl_addmm_at(const xl_location *at, xl_tensor bias, xl_tensor first, xl_tensor second)
 {

@@ -10,7 +10,7 @@
 static xp_status barrier(const char *cause, const char *graph_name, xp_error *err)
 {
   xl_rt.graph_name = graph_name;
-  const xp_status status = xl_rt.thread->error.status != XP_OK ? xl_error(err) : xl_barrier_step(cause, NULL, err);
+  const xp_status status = xl_barrier_step(cause, NULL, err);
   xl_rt.graph_name = NULL;
   return status;
 }
@@ -25,7 +25,7 @@ xp_status xl_compiled_begin(const char *name, xp_error *err)
 {
   xp_error own = {0};
   err = err != NULL ? err : &own;
-  xl_lock();
+  xl_barrier_lock();
   xl_thread *thread = xl_rt.thread;
   const xp_status status =
       barrier("compiled region, clear the pending graph before it begins", innermost_name(thread), err);
@@ -40,7 +40,7 @@ xp_status xl_compiled_end(xp_error *err)
 {
   xp_error own = {0};
   err = err != NULL ? err : &own;
-  xl_lock();
+  xl_barrier_lock();
   xl_thread *thread = xl_rt.thread;
   xp_status status;
   if (thread->compiled_depth == 0) {

@@ -17,8 +17,7 @@ xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER, .most_in_flight = 32};
 
 /* ---------------------------------------------------------------- opening */
 
-/* As torch_xla reads such variables: "true", or a number that is not 0. */
-static bool variable_is_true(const char *name)
+bool xl_variable_is_true(const char *name)
 {
   const char *text = getenv(name);
   return text != NULL && (strcmp(text, "true") == 0 || atoi(text) != 0);
@@ -55,7 +54,8 @@ static void open_runtime(void)
   has_fork_handler = has_fork_handler || pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
   xl_counters_open();
   xl_ticks_open();
-  xl_rt.names_are_open = xl_rt.names_are_open || variable_is_true("XLA_HLO_DEBUG") || variable_is_true("XLA_IR_DEBUG");
+  xl_rt.names_are_open =
+      xl_rt.names_are_open || xl_variable_is_true("XLA_HLO_DEBUG") || xl_variable_is_true("XLA_IR_DEBUG");
   xl_rt.is_open = true;
   xl_steps_follow();
 }
@@ -106,12 +106,11 @@ void *xl_refuse(xp_status status, const char *format, ...)
   va_end(args);
   const xl_location *at = xl_rt.place;
   if (at != NULL && at->file != NULL) {
-    const char *slash = strrchr(at->file, '/');
-    snprintf(place, sizeof place, " (%.80s:%d)", slash != NULL ? slash + 1 : at->file, at->line);
+    snprintf(place, sizeof place, " (%.80s:%d)", xp_base_name(at->file), at->line);
   }
   const char *name = xl_rt.entry != NULL ? xl_rt.entry->name : NULL;
-  xp_fail(&xl_rt.thread->error, status, "%s%s%s: %s.%s", name != NULL ? "xl_" : "lazy tensors",
-          name != NULL ? name : "", "", text, place);
+  xp_fail(&xl_rt.thread->error, status, "%s%s: %s.%s", name != NULL ? "xl_" : "lazy tensors", name != NULL ? name : "",
+          text, place);
   return NULL;
 }
 

@@ -54,6 +54,9 @@ extern xl_runtime xl_rt;
 /* The calling thread's. */
 xl_thread *xl_thread_here(void);
 
+/* As torch_xla reads such variables of the environment: "true", or a number that is not 0. */
+bool xl_variable_is_true(const char *name);
+
 /* Takes the lock without a call: for functions that build nothing. */
 void xl_lock(void);
 void xl_unlock(void);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "lazy/runtime.h"
 
 enum { SCOPE_BYTES = 4096 };
 
@@ -66,8 +67,7 @@ static const xl_scope *intern(xp_str text, bool is_prefix, bool has_no_lines)
 static bool is_numbered(void)
 {
   if (table.is_numbered < 0) {
-    const char *text = getenv("XL_SCOPE_NUMBERING");
-    table.is_numbered = text != NULL && (strcmp(text, "true") == 0 || atoi(text) != 0);
+    table.is_numbered = xl_variable_is_true("XL_SCOPE_NUMBERING");
   }
   return table.is_numbered != 0;
 }

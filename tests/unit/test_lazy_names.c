@@ -215,13 +215,37 @@ static void numbers_of_scopes_are_written_on_request_as_torch_xla_does(void **st
 
 /* ---------------------------------------------------------------- in a capture */
 
-static xp_capture *stop_and_load(xp_str *bytes, xp_profile **profile)
+/* A session of this process, from its start to the capture that it made. */
+typedef struct {
+  xp_profile *profile;
+  xp_str bytes;
+  xp_capture *capture;
+} captured;
+
+static void start_session(void)
 {
+  const xp_session_options options = XP_SESSION_OPTIONS_INIT;
   xp_error err = {0};
-  must(xp_session_stop(profile, &err), &err);
-  const xp_rope *space = xp_profile_space(*profile, &err);
+  must(xp_session_start(&options, &err), &err);
+}
+
+static captured stop_session(void)
+{
+  captured c;
+  xp_error err = {0};
+  must(xl_wait(&err), &err);
+  must(xp_session_stop(&c.profile, &err), &err);
+  const xp_rope *space = xp_profile_space(c.profile, &err);
   must(space != NULL ? XP_OK : err.status, &err);
-  return load_rope(space, bytes);
+  c.capture = load_rope(space, &c.bytes);
+  return c;
+}
+
+static void captured_free(captured *c)
+{
+  xp_capture_free(c->capture);
+  free((void *)(uintptr_t)c->bytes.ptr);
+  xp_profile_free(c->profile);
 }
 
 /* Events of a line of the device's plane. */
@@ -253,27 +277,20 @@ static void a_capture_has_the_scopes_and_the_step_on_the_device(void **state)
   xl_tensor x, w;
   make(&x, &w);
   xl_set_ir_debug(true);
-  const xp_session_options options = XP_SESSION_OPTIONS_INIT;
-  xp_error err = {0};
-  must(xp_session_start(&options, &err), &err);
+  start_session();
   for (int i = 0; i < 2; i++) {
     XP_STEP("train", i) {
       train(x, w, "fwd");
     }
   }
-  must(xl_wait(&err), &err);
-  xp_profile *profile;
-  xp_str bytes;
-  xp_capture *capture = stop_and_load(&bytes, &profile);
-  assert_int_equal(device_line(capture, "XLA Modules")->count, 2);
-  assert_int_equal(device_line(capture, "Steps")->count, 2);
-  const xp_line *scopes = device_line(capture, "Framework Name Scope");
+  captured c = stop_session();
+  assert_int_equal(device_line(c.capture, "XLA Modules")->count, 2);
+  assert_int_equal(device_line(c.capture, "Steps")->count, 2);
+  const xp_line *scopes = device_line(c.capture, "Framework Name Scope");
   assert_int_equal(events_named(scopes, "train"), 2);
   assert_true(events_named(scopes, "fwd") >= 2);
   assert_true(events_named(scopes, "opt") >= 2);
-  xp_capture_free(capture);
-  free((void *)(uintptr_t)bytes.ptr);
-  xp_profile_free(profile);
+  captured_free(&c);
 }
 
 static int64_t flow_stat(const xp_line *line, size_t i, xp_key key)
@@ -309,29 +326,23 @@ static void a_capture_links_runs_to_their_launches_and_has_the_wait_for_them(voi
   device.options = (const char *const[]){"launch_latency_us", "5000", NULL};
   must(xl_device_open(&device, NULL, &err), &err);
   xl_tensor x = vector(1, (const float[]){1});
-  const xp_session_options options = XP_SESSION_OPTIONS_INIT;
-  must(xp_session_start(&options, &err), &err);
+  start_session();
   for (int i = 0; i < 2; i++) {
     xl_add_(x, x);
     must(xl_sync(false, &err), &err);
   }
-  must(xl_wait(&err), &err);
-  xp_profile *profile;
-  xp_str bytes;
-  xp_capture *capture = stop_and_load(&bytes, &profile);
-  const xp_line *modules = device_line(capture, "XLA Modules"), *host;
+  captured c = stop_session();
+  const xp_line *modules = device_line(c.capture, "XLA Modules"), *host;
   assert_int_equal(modules->count, 2);
   for (size_t i = 0; i < 2; i++) {
-    const size_t call = host_event(capture, "PjRtComputationClient::ExecuteComputation", i, &host);
+    const size_t call = host_event(c.capture, "PjRtComputationClient::ExecuteComputation", i, &host);
     assert_true(flow_stat(host, call, XP_KEY_PRODUCER) > 0);
     assert_int_equal(flow_stat(modules, i, XP_KEY_CONSUMER), flow_stat(host, call, XP_KEY_PRODUCER));
     assert_int_equal(flow_stat(modules, i, XP_KEY_CONSUMER_TYPE), flow_stat(host, call, XP_KEY_PRODUCER_TYPE));
   }
-  const size_t wait = host_event(capture, "Wait for executions in flight", 0, &host);
+  const size_t wait = host_event(c.capture, "Wait for executions in flight", 0, &host);
   assert_true(xp_event_end(host, wait) >= xp_event_end(modules, 1));
-  xp_capture_free(capture);
-  free((void *)(uintptr_t)bytes.ptr);
-  xp_profile_free(profile);
+  captured_free(&c);
 }
 
 static void a_capture_with_a_closed_gate_says_once_how_to_open_it(void **state)
@@ -339,24 +350,17 @@ static void a_capture_with_a_closed_gate_says_once_how_to_open_it(void **state)
   (void)state;
   xl_tensor x, w;
   make(&x, &w);
-  const xp_session_options options = XP_SESSION_OPTIONS_INIT;
-  xp_error err = {0};
-  must(xp_session_start(&options, &err), &err);
+  start_session();
   for (int i = 0; i < 2; i++) {
     XP_STEP("train", i) {
       train(x, w, "fwd");
     }
   }
-  must(xl_wait(&err), &err);
-  xp_profile *profile;
-  xp_str bytes;
-  xp_capture *capture = stop_and_load(&bytes, &profile);
-  assert_true(xp_str_find_text(bytes, "no names on the device; set XLA_HLO_DEBUG=1") < bytes.len);
-  assert_true(device_line(capture, "Framework Name Scope") == NULL ||
-              device_line(capture, "Framework Name Scope")->count == 0);
-  xp_capture_free(capture);
-  free((void *)(uintptr_t)bytes.ptr);
-  xp_profile_free(profile);
+  captured c = stop_session();
+  assert_true(xp_str_find_text(c.bytes, "no names on the device; set XLA_HLO_DEBUG=1") < c.bytes.len);
+  assert_true(device_line(c.capture, "Framework Name Scope") == NULL ||
+              device_line(c.capture, "Framework Name Scope")->count == 0);
+  captured_free(&c);
 }
 
 int main(void)
