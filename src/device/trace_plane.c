@@ -36,7 +36,7 @@ static const xp_str no_text = {NULL, 0};
 
 static bool is_here(const builder *b, const xp_dev_trace_event *event)
 {
-  return b->trace->runs[event->run].ordinal == b->ordinal;
+  return xp_dev_trace_run_at(b->trace, event->run)->ordinal == b->ordinal;
 }
 
 static int64_t start_of(const builder *b, const xp_dev_trace_event *event)
@@ -62,11 +62,11 @@ static void write_steps(builder *b)
   int64_t step = -1, start = 0, end = 0;
   bool has_line = false;
   for (size_t i = 0; i <= b->trace->event_count; i++) {
-    const xp_dev_trace_event *event = i < b->trace->event_count ? &b->trace->events[i] : NULL;
+    const xp_dev_trace_event *event = i < b->trace->event_count ? xp_dev_trace_event_at(b->trace, i) : NULL;
     if (event != NULL && (event->plan_step != XP_DEV_WHOLE_RUN || !is_here(b, event))) {
       continue;
     }
-    int64_t own = event != NULL ? b->trace->runs[event->run].step : -1;
+    int64_t own = event != NULL ? xp_dev_trace_run_at(b->trace, event->run)->step : -1;
     if (own != step && step >= 0) {
       char name[24];
       snprintf(name, sizeof name, "%lld", (long long)step);
@@ -94,11 +94,11 @@ static void write_modules(builder *b)
 {
   begin_line(b, LINE_MODULES, "XLA Modules");
   for (size_t i = 0; i < b->trace->event_count; i++) {
-    const xp_dev_trace_event *event = &b->trace->events[i];
+    const xp_dev_trace_event *event = xp_dev_trace_event_at(b->trace, i);
     if (event->plan_step != XP_DEV_WHOLE_RUN || !is_here(b, event)) {
       continue;
     }
-    const xp_dev_trace_run *run = &b->trace->runs[event->run];
+    const xp_dev_trace_run *run = xp_dev_trace_run_at(b->trace, event->run);
     int64_t id = xp_plane_writer_event(b->plane, module_title(b->arena, run->program), no_text);
     if (xp_plane_writer_meta_is_bare(b->plane, id)) {
       xp_plane_writer_meta_uint(b->plane, id, b->stat.program_id, (uint64_t)run->program->program_id);
@@ -163,7 +163,7 @@ static int64_t op_id(builder *b, const xp_abi_executable *program, uint32_t plan
 
 static void write_op(builder *b, const xp_dev_trace_event *event)
 {
-  const xp_dev_trace_run *run = &b->trace->runs[event->run];
+  const xp_dev_trace_run *run = xp_dev_trace_run_at(b->trace, event->run);
   xp_dev_step_info step = xp_dev_plan_step(run->program->plan, event->plan_step);
   int64_t start = start_of(b, event), end = end_of(b, event);
   xp_plane_writer_add(b->plane, op_id(b, run->program, event->plan_step, &step), start, end - start);
@@ -175,7 +175,7 @@ static void write_ops(builder *b)
 {
   begin_line(b, LINE_OPS, "XLA Ops");
   for (size_t i = 0; i < b->trace->event_count; i++) {
-    const xp_dev_trace_event *event = &b->trace->events[i];
+    const xp_dev_trace_event *event = xp_dev_trace_event_at(b->trace, i);
     if (event->plan_step != XP_DEV_WHOLE_RUN && is_here(b, event)) {
       write_op(b, event);
     }
@@ -277,7 +277,7 @@ static bool write_programs(const xp_dev_trace *trace, xp_wire_writer *space)
   xp_plane_writer *plane = xp_plane_writer_create(xp_str_c("/host:metadata"), 0);
   bool is_good = arena != NULL && plane != NULL;
   for (size_t i = 0; i < trace->run_count && is_good; i++) {
-    is_good = write_program(plane, arena, trace->runs[i].program);
+    is_good = write_program(plane, arena, xp_dev_trace_run_at(trace, i)->program);
   }
   if (is_good) {
     is_good = xp_plane_writer_finish(plane, space);
@@ -293,12 +293,12 @@ bool xp_dev_trace_write(const xp_dev_trace *trace, bool with_programs, xp_wire_w
   enum { XSPACE_WARNINGS = 3 };
   int last = -1;
   for (size_t i = 0; i < trace->run_count; i++) {
-    last = trace->runs[i].ordinal > last ? trace->runs[i].ordinal : last;
+    last = xp_dev_trace_run_at(trace, i)->ordinal > last ? xp_dev_trace_run_at(trace, i)->ordinal : last;
   }
   for (int ordinal = 0; ordinal <= last; ordinal++) {
     bool has_run = false;
     for (size_t i = 0; i < trace->run_count && !has_run; i++) {
-      has_run = trace->runs[i].ordinal == ordinal;
+      has_run = xp_dev_trace_run_at(trace, i)->ordinal == ordinal;
     }
     if (has_run && !write_device(trace, ordinal, space)) {
       return false;

@@ -1,13 +1,15 @@
 /* Recording what the devices do, while a session of the profiler runs.
  *
  * There is one session a process.  Devices of all clients record into it: an event for each executed operation, and one
- * for each execution of a program.  Its room is bounded; what does not fit is counted.  When no session runs, an
- * execution costs two short locks, and an operation one load.
+ * for each execution of a program.  Its room is reserved when it starts, and touched by a thread ahead of the devices:
+ * a device that waited for memory behind an operation would be idle because it is watched.  What does not fit is
+ * counted.  When no session runs, an execution costs two short locks, and an operation one load.
  */
 #ifndef XP_DEVICE_TRACER_H
 #define XP_DEVICE_TRACER_H
 
 #include "annotate/clock.h"
+#include "annotate/pool.h"
 #include "base/error.h"
 #include "device/program.h"
 
@@ -55,16 +57,36 @@ typedef struct {
 typedef struct {
   xp_clock_pair started, stopped;
   int64_t started_unix_ns;
-  xp_dev_trace_run *runs; /* by the time of their first event */
-  size_t run_count, run_room;
-  xp_dev_trace_event *events; /* of each device by end */
-  size_t event_count, event_room, event_limit;
+  xp_pool pool;
+  xp_feeder *feeder; /* while the session runs */
+  xp_chunk **run_chunks, **event_chunks;
+  size_t run_count;   /* by the time of their first event */
+  size_t event_count; /* of each device by end */
+  size_t event_limit;
   uint64_t dropped; /* events for which there was no room */
 } xp_dev_trace;
 
+enum {
+  XP_DEV_RUNS_A_CHUNK = XP_CHUNK_ROOM / (int)sizeof(xp_dev_trace_run),
+  XP_DEV_EVENTS_A_CHUNK = XP_CHUNK_ROOM / (int)sizeof(xp_dev_trace_event),
+};
+
+static inline xp_dev_trace_run *xp_dev_trace_run_at(const xp_dev_trace *trace, size_t i)
+{
+  return (xp_dev_trace_run *)(void *)xp_chunk_begin(trace->run_chunks[i / XP_DEV_RUNS_A_CHUNK]) +
+         i % XP_DEV_RUNS_A_CHUNK;
+}
+
+static inline xp_dev_trace_event *xp_dev_trace_event_at(const xp_dev_trace *trace, size_t i)
+{
+  return (xp_dev_trace_event *)(void *)xp_chunk_begin(trace->event_chunks[i / XP_DEV_EVENTS_A_CHUNK]) +
+         i % XP_DEV_EVENTS_A_CHUNK;
+}
+
 enum { XP_DEV_TRACE_EVENTS = 1 << 21 }; /* room of a session, unless it asks for another */
 
-/* Starts the session.  XP_ERR_BUSY while another one runs, XP_ERR_MEMORY. */
+/* Starts a session with room for event_limit events.  XP_ERR_BUSY while another one runs, XP_ERR_MEMORY.  A fork has no
+ * session in its child. */
 xp_status xp_dev_tracer_start(size_t event_limit, xp_error *err);
 
 /* Ends it and hands over what it recorded; executions that are running count as far as they have come.  NULL if none

@@ -16,8 +16,10 @@ The sums of each class in each gap must be the parts of the gap, class by class,
 of 5 % and 200 us; what was not made must not be read, within 200 us; the largest is the cause; the trigger follows from
 the reads and waits of the ledger; and each time of the device without an operation must be a gap.
 
-The ledger tells how long each thread was kept from the processor.  Only if that was more than 200 us around every gap
-that is wrong is the scenario run again, with the same acts, up to ATTEMPTS times in all; each is printed.
+The ledger tells how long each thread was kept from the processor.  If that was more than 200 us around every gap that
+is wrong the scenario is run again, with the same acts, up to ATTEMPTS times in all; each is printed.  A wrong gap that
+was not disturbed fails, with one exception in all: a virtual machine may be stopped where no thread can see it, so the
+first one fails only if it does not go away in the next two attempts.
 """
 import argparse
 import bisect
@@ -265,23 +267,37 @@ def run(truth, xlaprof, scenario, seed, folder):
     return options.decode().strip(), faults, table
 
 
-def check(arguments, scenario, seed, folder, table):
-    """Runs a scenario until it is undisturbed; true if all is attributed."""
-    for attempt in range(1, ATTEMPTS + 1):
-        place = folder / ("%s-%d-%d" % (scenario, seed, attempt))
-        options, faults, made = run(arguments.truth, arguments.xlaprof, scenario, seed, place)
-        if not faults:
-            print("seed %d %s (%s): all attributed, attempt %d" % (seed, scenario, options, attempt), flush=True)
-            table.merge(made)
-            return True
-        undisturbed = [f for f in faults if f[2] <= LEAST_US * 1000]
-        print("seed %d %s (%s): attempt %d of %d, %d gaps are wrong, %d of them disturbed" % (
-            seed, scenario, options, attempt, ATTEMPTS, len(faults), len(faults) - len(undisturbed)))
-        for where, texts, late in faults:
-            print("  %s, threads late by %.0f us: %s" % (where, late / 1e3, "; ".join(texts)), flush=True)
-        if undisturbed:
-            return False
-    return False
+class Attempts:
+    """Runs scenarios until they are undisturbed."""
+
+    def __init__(self, arguments, folder):
+        self.arguments, self.folder = arguments, folder
+        self.may_be_stopped = True  # once
+
+    def check(self, scenario, seed, table):
+        """True if all is attributed."""
+        wanted = 1  # attempts without a fault, one after the other
+        for attempt in range(1, ATTEMPTS + 1):
+            place = self.folder / ("%s-%d-%d" % (scenario, seed, attempt))
+            options, faults, made = run(self.arguments.truth, self.arguments.xlaprof, scenario, seed, place)
+            what = "seed %d %s (%s)" % (seed, scenario, options)
+            if not faults:
+                print("%s: all attributed, attempt %d" % (what, attempt), flush=True)
+                wanted -= 1
+                if wanted == 0:
+                    table.merge(made)
+                    return True
+                continue
+            undisturbed = [f for f in faults if f[2] <= LEAST_US * 1000]
+            print("%s: attempt %d of %d, %d gaps are wrong, %d of them disturbed" % (
+                what, attempt, ATTEMPTS, len(faults), len(faults) - len(undisturbed)))
+            for where, texts, late in faults:
+                print("  %s, threads late by %.0f us: %s" % (where, late / 1e3, "; ".join(texts)), flush=True)
+            if undisturbed:
+                if len(undisturbed) > 1 or not self.may_be_stopped:
+                    return False
+                self.may_be_stopped, wanted = False, 2
+        return False
 
 
 def main():
@@ -297,11 +313,11 @@ def main():
         del os.environ[name]
     table, passed = Table(), True
     with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(arguments.keep or scratch)
+        attempts = Attempts(arguments, pathlib.Path(arguments.keep or scratch))
         for seed in range(1, arguments.seeds + 1):
             for scenario in SCENARIOS:
                 if arguments.only in scenario:
-                    passed = check(arguments, scenario, seed, folder, table) and passed
+                    passed = attempts.check(scenario, seed, table) and passed
     print(table.text())
     sys.exit(0 if passed else 1)
 

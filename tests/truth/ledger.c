@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "device/execute.h"
+#include "device/tracer.h"
 #include "lazy/graph.h"
 
 enum { ROWS = 1 << 18, DEVICES = 2 };
@@ -98,6 +99,8 @@ xp_abi_error *__real_xp_dev_execute(xp_abi_execute_args *args);
 xp_abi_error *__wrap_xp_dev_execute(xp_abi_execute_args *args);
 xp_status __real_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err);
 xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err);
+void __real_xp_dev_tracer_op(const xp_dev_traced_run *run, size_t plan_step, uint64_t start, uint64_t end);
+void __wrap_xp_dev_tracer_op(const xp_dev_traced_run *run, size_t plan_step, uint64_t start, uint64_t end);
 
 void __wrap_xl_graph_walk(xl_graph *graph, xl_root *roots, size_t count, bool may_donate)
 {
@@ -123,12 +126,15 @@ typedef struct {
   int64_t number;
 } watched;
 
+static _Thread_local watched *watching; /* by this device's thread */
+
 static int before_op(void *context, size_t step)
 {
   watched *w = context;
   int answer = w->run->before(w->run->context, step);
   w->op = begin("op", (int)w->run->seed);
   w->op.number = w->number;
+  watching = w;
   return answer;
 }
 
@@ -136,7 +142,18 @@ static void after_op(void *context, size_t step)
 {
   watched *w = context;
   w->run->after(w->run->context, step);
-  end(&w->op);
+  watching = NULL;
+  if (w->op.end_ns == 0) {
+    w->op.end_ns = xp_monotonic_ns();
+  }
+  add(&w->op);
+}
+
+/* The operation is over; what its recording takes is idleness of the device. */
+void __wrap_xp_dev_tracer_op(const xp_dev_traced_run *run, size_t plan_step, uint64_t start, uint64_t end_ticks)
+{
+  watching->op.end_ns = xp_monotonic_ns();
+  __real_xp_dev_tracer_op(run, plan_step, start, end_ticks);
 }
 
 xp_status __wrap_xp_dev_plan_run(const xp_dev_plan *plan, const xp_dev_run *run, xp_error *err)

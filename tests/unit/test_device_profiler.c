@@ -1,8 +1,11 @@
 /* The profiler of the embedded device, called as hosts call it, and the planes that it gives. */
 #define _GNU_SOURCE
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "device/tracer.h"
 #include "device_programs.h"
 
 /* ProfileOptions: device_tracer_level (3) 1, version (5) 1, enable_hlo_proto (7) 1 */
@@ -383,6 +386,59 @@ static void what_does_not_fit_is_counted(void **state)
   tear_down(&b);
 }
 
+/* Rows and events lie in chunks of memory; these fill several of both. */
+static void a_session_of_many_runs_is_whole(void **state)
+{
+  (void)state;
+  enum { RUNS = 2 * XP_DEV_RUNS_A_CHUNK + 100 };
+  bench b = set_up(&add_then_multiply, NULL, 0);
+  xp_abi_profiler *profiler = start_profiler(usual());
+  for (int i = 0; i < RUNS; i++) {
+    run_once(&b, i, -1);
+  }
+  xp_capture *capture = load_bytes(stop_and_collect(profiler));
+  const xp_plane *plane = plane_named(capture, "/device:CUSTOM:xlaprof:0");
+  const xp_line *ops = line_named(plane, "XLA Ops"), *modules = line_named(plane, "XLA Modules");
+  assert_int_equal(ops->count, 2 * RUNS);
+  assert_int_equal(modules->count, RUNS);
+  assert_int_equal(line_named(plane, "Steps")->count, RUNS);
+  for (size_t i = 0; i < RUNS; i++) { /* every run holds its two operations */
+    assert_true(ops->start_ps[2 * i] >= modules->start_ps[i]);
+    assert_true(xp_event_end(ops, 2 * i) <= ops->start_ps[2 * i + 1]);
+    assert_true(xp_event_end(ops, 2 * i + 1) <= xp_event_end(modules, i));
+  }
+  xp_capture_free(capture);
+  destroy_profiler(profiler);
+  tear_down(&b);
+}
+
+static void a_fork_in_a_session_has_none_and_may_start_its_own(void **state)
+{
+  (void)state;
+  bench b = set_up(&add_then_multiply, NULL, 0);
+  xp_abi_profiler *profiler = start_profiler(usual());
+  run_once(&b, -1, -1);
+  const pid_t child = fork();
+  if (child == 0) {
+    xp_error err;
+    const bool is_alone = !xp_dev_tracer_is_on && xp_dev_tracer_stop() == NULL;
+    const bool starts = xp_dev_tracer_start(XP_DEV_TRACE_EVENTS, &err) == XP_OK;
+    xp_dev_trace *trace = xp_dev_tracer_stop();
+    const bool is_empty = trace != NULL && trace->run_count == 0;
+    xp_dev_trace_free(trace);
+    _exit(is_alone && starts && is_empty ? 0 : 1);
+  }
+  int how = -1;
+  assert_int_equal(waitpid(child, &how, 0), child);
+  assert_int_equal(how, 0);
+  run_once(&b, -1, -1);
+  xp_capture *capture = load_bytes(stop_and_collect(profiler));
+  assert_int_equal(line_named(plane_named(capture, "/device:CUSTOM:xlaprof:0"), "XLA Modules")->count, 2);
+  xp_capture_free(capture);
+  destroy_profiler(profiler);
+  tear_down(&b);
+}
+
 static void a_host_with_a_buffer_of_its_own_gets_a_copy(void **state)
 {
   (void)state;
@@ -466,10 +522,11 @@ static int64_t shortest_op(const xp_abi_named_value *options, size_t count, int6
 {
   bench b = set_up(&long_one, options, count);
   run_once(&b, -1, -1);
-  xp_abi_profiler *profiler = start_profiler(usual());
-  const int64_t before_ps = computed_ps();
+  const int64_t before_ps = computed_ps(); /* not in the session, which has a thread that touches memory */
   run_once(&b, -1, -1);
   *each_ps = computed_ps() - before_ps;
+  xp_abi_profiler *profiler = start_profiler(usual());
+  run_once(&b, -1, -1);
   xp_capture *capture = load_bytes(stop_and_collect(profiler));
   const xp_line *ops = line_named(plane_named(capture, "/device:CUSTOM:xlaprof:0"), "XLA Ops");
   *each_ps /= (int64_t)ops->count;
@@ -506,6 +563,8 @@ int main(void)
       cmocka_unit_test(nothing_is_recorded_outside_of_a_session_or_at_level_0),
       cmocka_unit_test(a_second_session_is_refused_until_the_first_has_ended),
       cmocka_unit_test(what_does_not_fit_is_counted),
+      cmocka_unit_test(a_session_of_many_runs_is_whole),
+      cmocka_unit_test(a_fork_in_a_session_has_none_and_may_start_its_own),
       cmocka_unit_test(a_host_with_a_buffer_of_its_own_gets_a_copy),
       cmocka_unit_test(a_launch_waits_for_its_latency_on_an_idle_device),
       cmocka_unit_test(a_device_pauses_inside_a_program_in_front_of_the_operation_that_is_named),
