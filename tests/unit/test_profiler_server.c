@@ -115,6 +115,8 @@ static void assert_status(const result *r, xp_grpc_code code, const char *text)
 
 /* ---------------------------------------------------------------- something to profile, and clients in threads */
 
+enum { WORK_MS = 250 }; /* so long that the thread gets a processor on a busy machine, too */
+
 static atomic_int stops_working;
 
 static void *work(void *context)
@@ -234,7 +236,7 @@ static size_t count_events(const xp_capture *capture, const char *name)
 static void the_reply_holds_what_the_program_did_while_it_was_traced(void **state)
 {
   fixture *f = *state;
-  xp_profile_request request = profile_request(100);
+  xp_profile_request request = profile_request(WORK_MS);
   xp_load_options load = {0};
   xp_capture *capture;
   xp_error err;
@@ -269,7 +271,7 @@ static void a_program_that_did_nothing_gives_an_empty_trace(void **state)
 static void options_of_version_0_are_replaced_by_the_defaults(void **state)
 {
   fixture *f = *state;
-  xp_profile_request request = profile_request(50);
+  xp_profile_request request = profile_request(WORK_MS);
   result r;
   request.options.version = 0;
   request.options.host_tracer_level = 0;
@@ -284,7 +286,7 @@ static void options_of_version_0_are_replaced_by_the_defaults(void **state)
 static void host_level_0_records_nothing_of_the_host(void **state)
 {
   fixture *f = *state;
-  xp_profile_request request = profile_request(50);
+  xp_profile_request request = profile_request(WORK_MS);
   result r;
   request.options.host_tracer_level = 0;
   pthread_t worker = start_working();
@@ -431,7 +433,7 @@ static void slow_clients_cannot_fill_the_memory_with_captures(void **state)
   slow_client slow[SLOW];
   pthread_t threads[SLOW], worker = start_working();
   void *proto = calloc(1, LARGE); /* more than the connection's buffers take */
-  xp_profile_request request = profile_request(10);
+  xp_profile_request request = profile_request(WORK_MS);
   result r;
   assert_non_null(proto);
   assert_int_equal(xp_session_add_program("large", 1, proto, LARGE, NULL), XP_OK);
@@ -535,7 +537,7 @@ static void stopping_the_server_ends_a_call_and_frees_the_session(void **state)
 static void a_capture_is_saved_where_upstreams_clients_ask_for_it(void **state)
 {
   fixture *f = *state;
-  xp_profile_request request = profile_request(50);
+  xp_profile_request request = profile_request(WORK_MS);
   char path[256];
   struct stat file;
   result r;
@@ -575,7 +577,7 @@ static void a_place_that_cannot_be_written_is_an_error(void **state)
   static const char *const roots[] = {"", "/proc/nowhere", "gs://bucket/logs"};
   static const char *const texts[] = {"repository_root", "/proc/nowhere", "gs://bucket/logs"};
   for (size_t i = 0; i < 3; i++) {
-    xp_profile_request request = profile_request(30);
+    xp_profile_request request = profile_request(WORK_MS);
     result r;
     request.emit_xspace = false;
     request.repository_root = xp_str_c(roots[i]);
@@ -590,7 +592,7 @@ static void a_place_that_cannot_be_written_is_an_error(void **state)
 static void a_run_cannot_leave_the_directory(void **state)
 {
   fixture *f = *state;
-  xp_profile_request request = profile_request(30);
+  xp_profile_request request = profile_request(WORK_MS);
   result r;
   request.emit_xspace = false;
   request.repository_root = xp_str_c(f->folder);
@@ -605,7 +607,7 @@ static void a_run_cannot_leave_the_directory(void **state)
 static void a_name_with_a_nul_is_not_cut_there(void **state)
 {
   fixture *f = *state;
-  xp_profile_request request = profile_request(10);
+  xp_profile_request request = profile_request(WORK_MS);
   result r;
   request.emit_xspace = false;
   request.repository_root = xp_str_c(f->folder);
