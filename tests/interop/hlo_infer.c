@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "device/eval_element.h"
 #include "hlo/build.h"
 #include "hlo/read.h"
 
@@ -150,54 +151,13 @@ static xp_hlo_value rebuild(const copying *c, const xp_hlo_instruction *in)
   }
 }
 
-/* Opcodes that stand for themselves: element by element. */
-static bool is_element_wise(xp_hlo_opcode opcode)
-{
-  switch (opcode) {
-  case XP_HLO_OP_ABS:
-  case XP_HLO_OP_ADD:
-  case XP_HLO_OP_AND:
-  case XP_HLO_OP_CEIL:
-  case XP_HLO_OP_COPY:
-  case XP_HLO_OP_COSINE:
-  case XP_HLO_OP_DIVIDE:
-  case XP_HLO_OP_ERF:
-  case XP_HLO_OP_EXPONENTIAL:
-  case XP_HLO_OP_EXPONENTIAL_MINUS_ONE:
-  case XP_HLO_OP_FLOOR:
-  case XP_HLO_OP_IS_FINITE:
-  case XP_HLO_OP_LOG:
-  case XP_HLO_OP_LOG_PLUS_ONE:
-  case XP_HLO_OP_LOGISTIC:
-  case XP_HLO_OP_MAXIMUM:
-  case XP_HLO_OP_MINIMUM:
-  case XP_HLO_OP_MULTIPLY:
-  case XP_HLO_OP_NEGATE:
-  case XP_HLO_OP_NOT:
-  case XP_HLO_OP_OR:
-  case XP_HLO_OP_POWER:
-  case XP_HLO_OP_REMAINDER:
-  case XP_HLO_OP_RSQRT:
-  case XP_HLO_OP_SHIFT_LEFT:
-  case XP_HLO_OP_SHIFT_RIGHT_LOGICAL:
-  case XP_HLO_OP_SIGN:
-  case XP_HLO_OP_SINE:
-  case XP_HLO_OP_SQRT:
-  case XP_HLO_OP_SUBTRACT:
-  case XP_HLO_OP_TANH:
-  case XP_HLO_OP_XOR:
-    return true;
-  default:
-    return false;
-  }
-}
-
 static xp_hlo_value copy_instruction(copying *c, const xp_hlo_instruction *in)
 {
-  xp_hlo_value value =
-      !is_element_wise(in->opcode) ? (in->opcode == XP_HLO_OP_PARAMETER ? XP_HLO_NO_VALUE : rebuild(c, in))
-      : in->operand_count == 1     ? xp_hlo_build_unary(c->b, in->opcode, operand(c, in, 0))
+  xp_hlo_value value = rebuild(c, in);
+  if (value == XP_HLO_NO_VALUE && (xp_dev_is_element_op(in->opcode) || in->opcode == XP_HLO_OP_COPY)) {
+    value = in->operand_count == 1 ? xp_hlo_build_unary(c->b, in->opcode, operand(c, in, 0))
                                    : xp_hlo_build_binary(c->b, in->opcode, operand(c, in, 0), operand(c, in, 1));
+  }
   inferred += value != XP_HLO_NO_VALUE;
   if (value == XP_HLO_NO_VALUE) {
     bool is_parameter = in->opcode == XP_HLO_OP_PARAMETER;
