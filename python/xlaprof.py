@@ -11,7 +11,7 @@
     xlaprof.start_trace("logs"); ...; xlaprof.stop_trace()         # this process
     xlaprof.trace("localhost:9012", "logs", duration_ms=2000)      # another one
 
-The names and their arguments are those of torch_xla.debug.profiler.  Failures raise xlaprof.Error, a RuntimeError.
+The names and their arguments are those of torch_xla.debug.profiler and torch_xla.debug.metrics.  Failures raise xlaprof.Error, a RuntimeError.
 
 The shared library is looked for in $XLAPROF_LIBRARY, in build/ beside this file's folder, in the library folders of the
 prefix that this file is installed in, and where the system looks.  A program that has imported jax gets a
@@ -30,7 +30,9 @@ import sys
 import threading
 
 __all__ = ["Error", "Server", "StepTrace", "Trace", "set_step_barrier", "start_server", "start_trace", "stop_trace",
-           "trace", "metrics_report", "scope"]
+           "trace", "scope", "metrics_report", "short_metrics_report", "counter_names", "counter_value", "metric_names",
+           "metric_data", "metric_percentile", "metric_rate", "executed_fallback_ops", "clear_counters",
+           "clear_metrics", "clear_all"]
 
 
 class Error(RuntimeError):
@@ -118,6 +120,15 @@ class _CaptureResult(ctypes.Structure):
                 ("tries", ctypes.c_uint32), ("path", ctypes.c_char_p), ("message", ctypes.c_char_p)]
 
 
+class _MetricSample(ctypes.Structure):  # pylint: disable=too-few-public-methods
+    _fields_ = [("time_ns", ctypes.c_int64), ("value", ctypes.c_double)]
+
+
+class _MetricData(ctypes.Structure):  # pylint: disable=too-few-public-methods
+    _fields_ = [("unit", ctypes.c_int), ("total", ctypes.c_uint64), ("sum", ctypes.c_double),
+                ("count", ctypes.c_size_t), ("samples", ctypes.POINTER(_MetricSample))]
+
+
 _error_p, _arg_p = ctypes.POINTER(_Error), ctypes.POINTER(_Arg)
 _FUNCTIONS = {
     "xp_trace_begin_copy": (_Trace, [ctypes.c_char_p, ctypes.c_size_t, _arg_p, ctypes.c_size_t]),
@@ -137,6 +148,18 @@ _FUNCTIONS = {
                                       ctypes.POINTER(ctypes.POINTER(_CaptureResult)), _error_p]),
     "xp_capture_results_free": (None, [ctypes.POINTER(_CaptureResult), ctypes.c_size_t]),
     "xp_metrics_report_text": (ctypes.c_void_p, []),
+    "xp_metrics_report_short": (ctypes.c_void_p, [ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_char_p)]),
+    "xp_counter_names": (ctypes.POINTER(ctypes.c_char_p), [ctypes.POINTER(ctypes.c_size_t)]),
+    "xp_metric_names": (ctypes.POINTER(ctypes.c_char_p), [ctypes.POINTER(ctypes.c_size_t)]),
+    "xp_fallback_names": (ctypes.POINTER(ctypes.c_char_p), [ctypes.POINTER(ctypes.c_size_t)]),
+    "xp_counter_read": (ctypes.c_bool, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64)]),
+    "xp_metric_read": (ctypes.POINTER(_MetricData), [ctypes.c_char_p]),
+    "xp_metric_percentile": (ctypes.c_bool, [ctypes.c_char_p, ctypes.c_double, ctypes.POINTER(ctypes.c_double)]),
+    "xp_metric_rate": (ctypes.c_bool, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_double),
+                                       ctypes.POINTER(ctypes.c_double)]),
+    "xp_counters_clear": (None, []),
+    "xp_metrics_clear": (None, []),
+    "xp_metrics_clear_all": (None, []),
 }
 
 
@@ -447,11 +470,102 @@ class _CaptureRun:  # pylint: disable=too-few-public-methods,too-many-instance-a
         _lib.xp_capture_results_free(results, count)
 
 
-def metrics_report():
-    """The counters and metrics of this process, as text."""
-    text = _lib.xp_metrics_report_text()
+# ---------------------------------------------------------------- counters and metrics
+
+def _taken(text):
+    """A text of the library, which is freed."""
     if not text:
         raise MemoryError("No memory for the metrics report")
     report = ctypes.string_at(text).decode(errors="replace")
     _libc.free(text)
     return report
+
+
+def metrics_report():
+    """The counters and metrics of this process, as text."""
+    return _taken(_lib.xp_metrics_report_text())
+
+
+def _name_list(names):
+    return (ctypes.c_char_p * (len(names) + 1))(*map(_text, names), None) if names else None
+
+
+def short_metrics_report(counter_names=None, metric_names=None):  # pylint: disable=redefined-outer-name
+    """The report of some names only, or of the most important ones, and of all operations that fell back to the host."""
+    return _taken(_lib.xp_metrics_report_short(_name_list(counter_names), _name_list(metric_names)))
+
+
+def _names(function):
+    count = ctypes.c_size_t()
+    names = function(ctypes.byref(count))
+    if not names:
+        raise MemoryError("No memory for the names of the metrics")
+    found = [names[i].decode(errors="surrogateescape") for i in range(count.value)]
+    _libc.free(ctypes.cast(names, ctypes.c_void_p))
+    return found
+
+
+def counter_names():
+    """The names of the counters that are not 0."""
+    return _names(_lib.xp_counter_names)
+
+
+def metric_names():
+    """The names of the metrics that have samples."""
+    return _names(_lib.xp_metric_names)
+
+
+def executed_fallback_ops():
+    """The operations that fell back to the host."""
+    return _names(_lib.xp_fallback_names)
+
+
+def counter_value(name):
+    """The value of a counter; None for one that is 0 or not there."""
+    value = ctypes.c_int64()
+    return value.value if _lib.xp_counter_read(_text(name), ctypes.byref(value)) else None
+
+
+def metric_data(name):
+    """(number of samples, their sum, the latest of them as (time, value)), or None for a metric without samples.
+
+    Values are nanoseconds, bytes, or as they are; times are seconds of time.monotonic().
+    """
+    data = _lib.xp_metric_read(_text(name))
+    if not data:
+        return None
+    held = data.contents
+    samples = [(held.samples[i].time_ns * 1e-9, held.samples[i].value) for i in range(held.count)]
+    result = (held.total, held.sum, samples)
+    _libc.free(ctypes.cast(data, ctypes.c_void_p))
+    return result
+
+
+def metric_percentile(name, percent):
+    """The latest sample of a metric at a percentile, from 0 to 100; None for a metric without samples."""
+    if not 0 <= percent <= 100:
+        raise ValueError(f"percent is {percent}; it must be between 0 and 100")
+    value = ctypes.c_double()
+    return value.value if _lib.xp_metric_percentile(_text(name), percent, ctypes.byref(value)) else None
+
+
+def metric_rate(name):
+    """(samples in a second, their sum in a second) of the latest samples; None where no time lies between two."""
+    samples, total = ctypes.c_double(), ctypes.c_double()
+    found = _lib.xp_metric_rate(_text(name), ctypes.byref(samples), ctypes.byref(total))
+    return (samples.value, total.value) if found else None
+
+
+def clear_counters():
+    """Sets all counters to 0."""
+    _lib.xp_counters_clear()
+
+
+def clear_metrics():
+    """Forgets all samples."""
+    _lib.xp_metrics_clear()
+
+
+def clear_all():
+    """Clears counters and metrics."""
+    _lib.xp_metrics_clear_all()

@@ -11,6 +11,7 @@
 #ifndef XLAPROF_METRICS_H
 #define XLAPROF_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,9 +59,56 @@ XP_API double xp_metric_sum(const xp_metric_handle *metric);
  * 017ms700.000us).  Returns a text that the caller frees with free(), or NULL when memory is out. */
 XP_API char *xp_metrics_report_text(void);
 
-/* Sets all counters to 0, or forgets all samples. */
+/* The same of some names only, each once and in this order, and behind them of all counters that begin with "aten::",
+ * which are operations that fell back to the host.  Both lists end with NULL; for one that is NULL or empty torch_xla's
+ * own is taken: the metrics CompileTime, ExecuteTime, ExecuteReplicatedTime, TransferToDeviceTime and
+ * TransferFromDeviceTime, the counters CachedCompile, MarkStep and DynamoSyncInputExecuteTime.  The text as above.
+ * After short_metrics_report of torch_xla/debug/metrics.py. */
+XP_API char *xp_metrics_report_short(const char *const *counter_names, const char *const *metric_names);
+
+/* Sets all counters to 0, or forgets all samples, or both. */
 XP_API void xp_counters_clear(void);
 XP_API void xp_metrics_clear(void);
+XP_API void xp_metrics_clear_all(void);
+
+/* Reading by name.  As in torch_xla/debug/metrics.py, what the report leaves out is not there. */
+
+/* The names that the report has, sorted, and those of operations that fell back to the host (the counters "aten::.."):
+ * a list that ends with NULL, and in *count, if that is given, their number.  The caller frees the list with free();
+ * the names live as long as the process.  NULL when memory is out. */
+XP_API const char **xp_counter_names(size_t *count);
+XP_API const char **xp_metric_names(size_t *count);
+XP_API const char **xp_fallback_names(size_t *count);
+
+/* The value of the counter of a name, which is not made by that; false, and 0, if the report does not have it. */
+XP_API bool xp_counter_read(const char *name, int64_t *value);
+
+typedef struct {
+  int64_t time_ns; /* of CLOCK_MONOTONIC; torch_xla's are of the clock of the day */
+  double value;    /* a value, nanoseconds, or bytes */
+} xp_metric_sample;
+
+/* What a metric holds at one moment. */
+typedef struct {
+  xp_metric_unit unit;
+  uint64_t total;                  /* samples since the start or the last clear, */
+  double sum;                      /* and their sum */
+  size_t count;                    /* of the latest ones, which are kept, */
+  const xp_metric_sample *samples; /* the oldest first; in the same piece of memory */
+} xp_metric_data;
+
+/* The data of the metric of a name, which is not made by that.  The caller frees it with free().  NULL if the report
+ * does not have it, or when memory is out. */
+XP_API xp_metric_data *xp_metric_read(const char *name);
+
+/* The kept sample at a percentile, from 0 to 100: the one below which so many percent of them lie, nothing between two.
+ * False, and *value as it was, if the report does not have the metric, or for another percentage. */
+XP_API bool xp_metric_percentile(const char *name, double percent, double *value);
+
+/* The kept samples in a second, and what they come to in a second: their number and their sum, over the time from the
+ * oldest to the newest.  False, and both as they were, if the report does not have the metric or no rates for it, which
+ * takes two samples at different times.  NULL for what is not wanted. */
+XP_API bool xp_metric_rate(const char *name, double *samples_per_second, double *sum_per_second);
 
 #ifdef __cplusplus
 }

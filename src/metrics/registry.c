@@ -69,7 +69,8 @@ static row *find(row *head, const row *until, xp_str name, uint64_t hash)
   return NULL;
 }
 
-/* A zeroed row of so many bytes with its name behind it, in cache lines of its own; NULL when memory is out. */
+/* A zeroed row of so many bytes with its name and a NUL behind it, in cache lines of its own; NULL when memory is out.
+ */
 static row *new_row(size_t bytes, xp_str name, uint64_t hash)
 {
   if (name.len > SIZE_MAX / 2) {
@@ -107,6 +108,14 @@ static row *publish(bucket *list, row *fresh)
 static bucket *bucket_of(bucket *table, uint64_t hash)
 {
   return &table[hash % BUCKETS];
+}
+
+/* The row of a name, which may be NULL; NULL if there is none. */
+static row *look_up(bucket *table, const char *name)
+{
+  const xp_str text = xp_str_c(name);
+  const uint64_t hash = xp_str_hash(text);
+  return find(atomic_load_explicit(bucket_of(table, hash), memory_order_acquire), NULL, text, hash);
 }
 
 /* Goes through all rows of a table: r = NULL starts, NULL ends. */
@@ -308,6 +317,12 @@ void xp_metrics_clear(void)
   }
 }
 
+void xp_metrics_clear_all(void)
+{
+  xp_metrics_clear();
+  xp_counters_clear();
+}
+
 /* ---------------------------------------------------------------- all of them */
 
 /* Copies the newest samples, at most `room`, oldest first. */
@@ -386,4 +401,24 @@ xp_metrics_state xp_metrics_state_take(xp_arena *arena)
   take_metrics(&state, arena);
   take_counters(&state, arena);
   return state;
+}
+
+bool xp_metric_state_take(const char *name, xp_arena *arena, xp_metric_state *state)
+{
+  row *found = look_up(metrics, name);
+  if (found == NULL) {
+    return false;
+  }
+  *state = copy_metric((xp_metric_handle *)found, arena);
+  return state->total > 0;
+}
+
+bool xp_counter_state_take(const char *name, xp_counter_state *state)
+{
+  const row *found = look_up(counters, name);
+  if (found == NULL) {
+    return false;
+  }
+  *state = (xp_counter_state){found->name, xp_counter_value((const xp_counter_handle *)found)};
+  return state->value != 0;
 }

@@ -5,14 +5,9 @@
 #include "base/arena.h"
 #include "xlaprof/metrics.h"
 
-typedef struct {
-  int64_t time_ns; /* of a clock that only goes forward */
-  double value;
-} xp_metric_sample;
-
 /* What a metric holds at one moment. */
 typedef struct {
-  xp_str name;
+  xp_str name; /* with a NUL behind it; so are those of counters */
   xp_metric_unit unit;
   uint64_t total;            /* samples since the start or the last clear */
   double sum;                /* of all of them */
@@ -36,5 +31,9 @@ typedef struct {
  * of one moment; other threads may go on between two rows.  Rows come from the arena, which must have an escape; names
  * live on. */
 xp_metrics_state xp_metrics_state_take(xp_arena *arena);
+
+/* The same of one metric and one counter; false if it has no samples or is 0, or there is none of that name. */
+bool xp_metric_state_take(const char *name, xp_arena *arena, xp_metric_state *state);
+bool xp_counter_state_take(const char *name, xp_counter_state *state);
 
 #endif

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "metrics/access.h"
+
 static const unsigned percents[] = {1, 5, 10, 20, 50, 80, 90, 95, 99};
 
 /* ---------------------------------------------------------------- names and amounts */
@@ -94,37 +96,23 @@ static void put_amount(FILE *out, xp_metric_unit unit, double amount)
 
 /* ---------------------------------------------------------------- rows */
 
-/* What the kept samples come to in a second, from the oldest to the newest of them; nothing if no time lies between. */
 static void put_rates(FILE *out, const xp_metric_state *metric)
 {
-  const xp_metric_sample *samples = metric->samples;
-  double seconds = (double)(samples[metric->count - 1].time_ns - samples[0].time_ns) * 1e-9;
-  if (seconds <= 0) {
-    return;
+  double samples, sum;
+  if (xp_metric_state_rate(metric, &samples, &sum)) {
+    fputs("  ValueRate: ", out);
+    put_amount(out, metric->unit, sum);
+    fprintf(out, " / second\n  Rate: %g / second\n", samples);
   }
-  double sum = 0;
-  for (size_t i = 0; i < metric->count; i++) {
-    sum += samples[i].value;
-  }
-  fputs("  ValueRate: ", out);
-  put_amount(out, metric->unit, sum / seconds);
-  fprintf(out, " / second\n  Rate: %g / second\n", (double)metric->count / seconds);
 }
 
-static int by_value(const void *a, const void *b)
-{
-  double x = ((const xp_metric_sample *)a)->value, y = ((const xp_metric_sample *)b)->value;
-  return (x > y) - (x < y);
-}
-
-/* Sorts the samples: the sample at a percentile is one of them, not something between two. */
 static void put_percentiles(FILE *out, xp_metric_state *metric)
 {
-  qsort(metric->samples, metric->count, sizeof *metric->samples, by_value);
+  xp_metric_state_sort(metric);
   fputs("  Percentiles: ", out);
   for (size_t i = 0; i < sizeof percents / sizeof percents[0]; i++) {
     fprintf(out, "%s%u%%=", i == 0 ? "" : "; ", percents[i]);
-    put_amount(out, metric->unit, metric->samples[metric->count * percents[i] / 100].value);
+    put_amount(out, metric->unit, xp_metric_state_percentile(metric, percents[i]));
   }
   fputc('\n', out);
 }
@@ -183,24 +171,103 @@ char *xp_metrics_state_text(xp_metrics_state *state)
   return text;
 }
 
+/* ---------------------------------------------------------------- of this process */
+
+static const char *const usual_counters[] = {"CachedCompile", "MarkStep", "DynamoSyncInputExecuteTime", NULL};
+static const char *const usual_metrics[] = {
+    "CompileTime", "ExecuteTime", "ExecuteReplicatedTime", "TransferToDeviceTime", "TransferFromDeviceTime", NULL};
+
 typedef struct {
   xp_arena *arena;
+  const char *const *named_counters, *const *named_metrics; /* of the short report; lists that end with NULL */
   xp_metrics_state state;
 } taking;
 
-static void take_state(void *context)
+static void take_all(void *context)
 {
   taking *t = context;
   t->state = xp_metrics_state_take(t->arena);
 }
 
+/* True if a list has a name among the first n; as many as there are: SIZE_MAX. */
+static bool has_name(const char *const *names, size_t n, xp_str name)
+{
+  for (size_t i = 0; i < n && names[i] != NULL; i++) {
+    if (xp_str_is(name, names[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static size_t length_of(const char *const *names)
+{
+  size_t n = 0;
+  while (names[n] != NULL) {
+    n++;
+  }
+  return n;
+}
+
+static void take_named_metrics(taking *t)
+{
+  const char *const *names = t->named_metrics;
+  xp_metrics_state *some = &t->state;
+  some->metrics = xp_arena_array(t->arena, length_of(names) + 1, sizeof *some->metrics);
+  for (size_t i = 0; names[i] != NULL; i++) {
+    xp_metric_state *next = &some->metrics[some->metric_count];
+    const bool is_new = !has_name(names, i, xp_str_c(names[i]));
+    some->metric_count += is_new && xp_metric_state_take(names[i], t->arena, next);
+  }
+}
+
+/* Those that are named, each once, and behind them the fallbacks that are not. */
+static void take_named(void *context)
+{
+  taking *t = context;
+  const char *const *names = t->named_counters;
+  xp_metrics_state *some = &t->state;
+  take_named_metrics(t);
+  const xp_metrics_state all = xp_metrics_state_take(t->arena);
+  some->counters = xp_arena_array(t->arena, length_of(names) + all.counter_count + 1, sizeof *some->counters);
+  for (size_t i = 0; names[i] != NULL; i++) {
+    const bool is_new = !has_name(names, i, xp_str_c(names[i]));
+    some->counter_count += is_new && xp_counter_state_take(names[i], &some->counters[some->counter_count]);
+  }
+  for (size_t i = 0; i < all.counter_count; i++) {
+    const xp_str name = all.counters[i].name;
+    if (xp_counter_is_fallback(name) && !has_name(names, SIZE_MAX, name)) {
+      some->counters[some->counter_count++] = all.counters[i];
+    }
+  }
+}
+
+static char *text_of(taking *t, void (*take)(void *))
+{
+  char *text = NULL;
+  t->arena = xp_arena_create();
+  if (t->arena != NULL && xp_arena_guard(t->arena, take, t)) {
+    text = xp_metrics_state_text(&t->state);
+  }
+  xp_arena_destroy(t->arena);
+  return text;
+}
+
 char *xp_metrics_report_text(void)
 {
-  taking t = {.arena = xp_arena_create()};
-  char *text = NULL;
-  if (t.arena != NULL && xp_arena_guard(t.arena, take_state, &t)) {
-    text = xp_metrics_state_text(&t.state);
-  }
-  xp_arena_destroy(t.arena);
-  return text;
+  taking t = {0};
+  return text_of(&t, take_all);
+}
+
+/* The list of the caller, or the usual one. */
+static const char *const *list_of(const char *const *names, const char *const *usual)
+{
+  return names != NULL && names[0] != NULL ? names : usual;
+}
+
+char *xp_metrics_report_short(const char *const *counter_names, const char *const *metric_names)
+{
+  taking t = {.named_counters = list_of(counter_names, usual_counters),
+              .named_metrics = list_of(metric_names, usual_metrics)};
+  return text_of(&t, take_named);
 }

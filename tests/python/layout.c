@@ -83,11 +83,25 @@ static void print_captures(void)
   FIELD(xp_capture_result, message);
 }
 
+static void print_metrics(void)
+{
+  STRUCT(xp_metric_sample);
+  FIELD(xp_metric_sample, time_ns);
+  FIELD(xp_metric_sample, value);
+  STRUCT(xp_metric_data);
+  FIELD(xp_metric_data, unit);
+  FIELD(xp_metric_data, total);
+  FIELD(xp_metric_data, sum);
+  FIELD(xp_metric_data, count);
+  FIELD(xp_metric_data, samples);
+}
+
 int main(void)
 {
   print_annotations();
   print_sessions();
   print_captures();
+  print_metrics();
   printf("\n");
   return 0;
 }

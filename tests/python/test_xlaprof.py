@@ -24,7 +24,8 @@ import xlaprof  # noqa: E402
 STRUCTURES = {"xp_error": "_Error", "xp_arg": "_Arg", "xp_trace": "_Trace", "xp_step_barrier": "_Barrier",
               "xp_session_options": "_SessionOptions", "xp_export_options": "_ExportOptions",
               "xp_server_options": "_ServerOptions", "xp_capture_options": "_CaptureOptions",
-              "xp_capture_result": "_CaptureResult"}
+              "xp_capture_result": "_CaptureResult", "xp_metric_sample": "_MetricSample",
+              "xp_metric_data": "_MetricData"}
 BUSY, IDLE, USAGE, IO = 9, 10, 8, 2  # xlaprof/error.h
 
 
@@ -384,6 +385,56 @@ class Servers(unittest.TestCase):
                     os._exit(status)
             self.assertEqual(os.waitpid(child, 0)[1], 0)
             self.assertTrue(self.connects(server.port))
+
+
+class Metrics(unittest.TestCase):
+    """Read by name.  A program raises counters and metrics in C, so these go through the library itself."""
+
+    def setUp(self):
+        library = xlaprof.ctypes.CDLL(os.environ["XLAPROF_LIBRARY"])
+        handle, number = xlaprof.ctypes.c_void_p, xlaprof.ctypes.c_double
+        library.xp_counter_get.restype = library.xp_metric_get.restype = handle
+        library.xp_counter_add.argtypes = [handle, xlaprof.ctypes.c_int64]
+        library.xp_metric_add_at.argtypes = [handle, number, xlaprof.ctypes.c_int64]
+        xlaprof.clear_all()
+        library.xp_counter_add(library.xp_counter_get(b"MarkStep"), 3)
+        library.xp_counter_add(library.xp_counter_get(b"aten::nonzero"), 2)
+        for i, value in enumerate((4, 6, 2)):
+            library.xp_metric_add_at(library.xp_metric_get(b"TensorsGraphSize", 0), value, i * 500_000_000)
+
+    def tearDown(self):
+        xlaprof.clear_all()
+
+    def test_counters_have_names_and_values(self):
+        self.assertEqual(xlaprof.counter_names(), ["MarkStep", "aten::nonzero"])
+        self.assertEqual(xlaprof.counter_value("MarkStep"), 3)
+        self.assertIsNone(xlaprof.counter_value("NoSuch"))
+        self.assertEqual(xlaprof.executed_fallback_ops(), ["aten::nonzero"])
+
+    def test_metrics_have_names_samples_percentiles_and_rates(self):
+        self.assertEqual(xlaprof.metric_names(), ["TensorsGraphSize"])
+        self.assertEqual(xlaprof.metric_data("TensorsGraphSize"), (3, 12.0, [(0.0, 4.0), (0.5, 6.0), (1.0, 2.0)]))
+        self.assertEqual(xlaprof.metric_percentile("TensorsGraphSize", 50), 4)
+        self.assertEqual(xlaprof.metric_rate("TensorsGraphSize"), (3, 12))
+        self.assertRaises(ValueError, xlaprof.metric_percentile, "TensorsGraphSize", 101)
+        for read in (xlaprof.metric_data, xlaprof.metric_rate, lambda name: xlaprof.metric_percentile(name, 50)):
+            self.assertIsNone(read("NoSuch"))
+
+    def test_a_short_report_has_what_is_asked_for_and_the_fallbacks(self):
+        fallback = "Counter: aten::nonzero\n  Value: 2\n"
+        self.assertEqual(xlaprof.short_metrics_report(), "Counter: MarkStep\n  Value: 3\n" + fallback)
+        self.assertEqual(xlaprof.short_metrics_report(counter_names=["NoSuch"]), fallback)
+        short = xlaprof.short_metrics_report(["NoSuch"], ["TensorsGraphSize"])
+        self.assertEqual(short, xlaprof.metrics_report().replace("Counter: MarkStep\n  Value: 3\n", ""))
+
+    def test_counters_and_metrics_are_cleared_apart_and_together(self):
+        xlaprof.clear_counters()
+        self.assertEqual((xlaprof.counter_names(), xlaprof.metric_names()), ([], ["TensorsGraphSize"]))
+        self.setUp()
+        xlaprof.clear_metrics()
+        self.assertEqual((xlaprof.counter_names(), xlaprof.metric_names()), (["MarkStep", "aten::nonzero"], []))
+        xlaprof.clear_all()
+        self.assertEqual(xlaprof.metrics_report(), "")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,11 @@ static void *failing_calloc(size_t count, size_t size)
   return fails_now() ? NULL : calloc(count, size);
 }
 
+static void *failing_malloc(size_t size)
+{
+  return fails_now() ? NULL : malloc(size);
+}
+
 static void *failing_aligned_alloc(size_t alignment, size_t size)
 {
   return fails_now() ? NULL : aligned_alloc(alignment, size);
@@ -39,12 +44,15 @@ static FILE *failing_memstream(char **text, size_t *size)
 }
 
 #define calloc         failing_calloc
+#define malloc         failing_malloc
 #define aligned_alloc  failing_aligned_alloc
 #define newlocale      failing_newlocale
 #define open_memstream failing_memstream
+#include "../../src/metrics/access.c"
 #include "../../src/metrics/registry.c"
 #include "../../src/metrics/text.c"
 #undef calloc
+#undef malloc
 #undef aligned_alloc
 #undef newlocale
 #undef open_memstream
@@ -90,12 +98,30 @@ static void a_report_without_memory_is_none_yet(void **state)
   free(text);
 }
 
+static void names_and_data_without_memory_are_none_yet(void **state)
+{
+  (void)state;
+  size_t count = 7;
+  xp_metric_add(xp_metric_get("read", XP_METRIC_VALUE), 5);
+  calls_left = 0;
+  assert_null(xp_metric_names(&count));
+  assert_int_equal(count, 0);
+  calls_left = 0;
+  assert_null(xp_metric_read("read"));
+  assert_int_equal(calls_left, -1);
+  xp_metric_data *data = xp_metric_read("read");
+  assert_non_null(data);
+  assert_true(data->samples[0].value == 5);
+  free(data);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_counter_without_memory_has_no_handle_yet),
       cmocka_unit_test(a_metric_without_memory_has_no_handle_yet),
       cmocka_unit_test(a_report_without_memory_is_none_yet),
+      cmocka_unit_test(names_and_data_without_memory_are_none_yet),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
