@@ -34,6 +34,10 @@ XP_API xp_counter_handle *xp_counter_get(const char *name);
 /* Adds to a counter; NULL is ignored. */
 XP_API void xp_counter_add(xp_counter_handle *counter, int64_t value);
 
+/* The same for a counter that no two threads add to at once, because a lock keeps them apart, say: it takes no atomic
+ * operation.  Reading and clearing it need no lock. */
+XP_API void xp_counter_add_exclusive(xp_counter_handle *counter, int64_t value);
+
 /* The value; 0 for NULL. */
 XP_API int64_t xp_counter_value(const xp_counter_handle *counter);
 

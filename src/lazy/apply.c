@@ -39,6 +39,9 @@ static xl_node *node_of(const xl_result *result, xl_node *const *operands, size_
     return xl_refuse(XP_ERR_MEMORY, "there is no memory for a node with %zu operands (%u are possible)", count,
                      (unsigned)UINT16_MAX);
   }
+  if (xl_rt.counts_parts) {
+    xl_native_count_node(result->op, result->attrs, result->shape.rank);
+  }
   return xl_runs_eagerly() && !xl_run_eagerly(device, &node) ? NULL : node;
 }
 
@@ -142,12 +145,6 @@ xl_var *xl_of_data(xl_data *data, xl_type type, const xl_shape *shape)
 
 /* ---------------------------------------------------------------- numbers */
 
-/* A tensor for a node (takes the reference; NULL: there was an error). */
-static xl_var *var_of(xl_device *device, xl_type type, const xl_shape *shape, xl_node *node)
-{
-  return node != NULL ? xl_made(xl_var_create(device, type, shape, node)) : NULL;
-}
-
 xl_var *xl_number(xl_type type, double value)
 {
   xp_error err = {0};
@@ -157,7 +154,7 @@ xl_var *xl_number(xl_type type, double value)
     return NULL;
   }
   xl_node *node = xl_number_node(device, type, value, &err);
-  return node != NULL ? var_of(device, type, &scalar, node) : xl_refuse_with(&err);
+  return node != NULL ? xl_made(xl_var_create_inner(device, type, &scalar, node)) : xl_refuse_with(&err);
 }
 
 /* A number repeated over a shape, run in eager mode. */
@@ -170,7 +167,7 @@ static xl_var *repeated(xl_type type, const xl_shape *shape, double value)
   if (shape->rank == 0) {
     xl_node *node = xl_node_hold(number->storage->cell.value);
     const bool is_run = !xl_runs_eagerly() || xl_run_eagerly(xl_var_device(number), &node);
-    return is_run ? var_of(xl_var_device(number), type, shape, node) : NULL;
+    return is_run ? xl_made(xl_var_create(xl_var_device(number), type, shape, node)) : NULL;
   }
   const xl_result result = {.op = XL_OP_EXPAND, .type = type, .shape = *shape};
   return xl_apply_1(&result, number);
@@ -183,5 +180,14 @@ bool xl_allocate(xl_type type, const xl_shape *shape)
 
 xl_var *xl_filled(xl_type type, const xl_shape *shape, double value)
 {
-  return xl_allocate(type, shape) ? repeated(type, shape, value) : NULL;
+  const bool is_part = xl_rt.counts_parts;
+  if (is_part) {
+    xl_count_locked(XL_COUNT_EMPTY_STRIDED, 1);
+    xl_count_locked(XL_COUNT_EMPTY, 1);
+    xl_count_locked(XL_COUNT_FILL, 1);
+  }
+  xl_rt.counts_parts = false;
+  xl_var *var = xl_allocate(type, shape) ? repeated(type, shape, value) : NULL;
+  xl_rt.counts_parts = is_part;
+  return var;
 }

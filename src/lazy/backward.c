@@ -71,7 +71,7 @@ static void end_pass(pass *p)
 static xl_var *own_copy(xl_var *x)
 {
   xl_node *value = xl_var_value(x);
-  return value != NULL ? xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
+  return value != NULL ? xl_made(xl_var_create_inner(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
 }
 
 static bool add_to_leaf(xl_var *leaf, xl_var *gradient)

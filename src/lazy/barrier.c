@@ -62,6 +62,7 @@ static xp_status run(xl_device *device, const xl_run_options *options, xp_error 
 {
   if (work.count == 0) {
     xp_region_end(xp_region_begin(XP_LEVEL_INFO, "TensorCollectionBarrier"));
+    xl_count_lock_wait();
     return XP_OK;
   }
   const xp_status status = xl_run(device, work.roots, work.count, options, err);
@@ -103,9 +104,10 @@ static xp_status refuse_open_scope(xp_error *err)
 
 void xl_barrier_lock(void)
 {
-  const int64_t start_ns = xp_monotonic_ns();
+  const uint64_t start_ticks = xp_clock_ticks();
   xl_lock();
-  xl_sample(XL_METRIC_LOCK_WAIT, (double)(xp_monotonic_ns() - start_ns));
+  xl_rt.start_ticks = start_ticks;
+  xl_measure_lock();
 }
 
 xp_status xl_barrier_step(const char *cause, const xl_location *place, xp_error *err)
@@ -215,7 +217,7 @@ xp_status xl_sync_tensors_at(const xl_location *at, const xl_tensor *tensors, si
     return xp_fail(err, XP_ERR_USAGE, "xl_sync_tensors: the list of %zu tensors is NULL.", count);
   }
   xl_var **vars = calloc(count + 1, sizeof *vars);
-  xl_lock();
+  xl_barrier_lock();
   xl_rt.place = at;
   xp_status status = vars != NULL ? reported(err) : no_memory(err);
   for (size_t i = 0; i < count && status == XP_OK; i++) {
@@ -252,6 +254,7 @@ xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, x
   if (status == XP_OK) {
     xl_sample(XL_METRIC_FROM_DEVICE, (double)(xp_monotonic_ns() - start_ns));
     xl_sample(XL_METRIC_INBOUND, (double)bytes);
+    xl_sample(XL_METRIC_UNWRAP, 0); /* our arrays are the device's */
   }
   xp_region_end(region);
   return status;
@@ -279,7 +282,7 @@ xp_status xl_to_host_at(const xl_location *at, xl_tensor tensor, void *target, s
   xp_error own;
   err = err != NULL ? err : &own;
   memset(err, 0, sizeof *err);
-  xl_lock();
+  xl_barrier_lock();
   xl_rt.place = at;
   xl_data *data = NULL;
   if (reported(err) == XP_OK) {

@@ -5,7 +5,7 @@
 #include "lazy/run.h"
 #include "lazy/runtime.h"
 
-/* Takes the lock for a barrier, and counts how long that took (DeviceLockWait). */
+/* Takes the lock for a barrier, and measures how long that took. */
 void xl_barrier_lock(void);
 
 /* The barrier of a step on the device in use; the first error of the thread that was not reported comes before it.

@@ -1,7 +1,6 @@
 /* Cells, in rings by device: a barrier goes through the ring. */
 #include "lazy/cell.h"
 
-#include "lazy/counters.h"
 #include "lazy/data.h"
 
 void xl_cell_open(xl_device *device, xl_cell *cell, xl_node *value)
@@ -12,7 +11,6 @@ void xl_cell_open(xl_device *device, xl_cell *cell, xl_node *value)
   cell->prev = device->cells.prev;
   cell->prev->next = cell;
   device->cells.prev = cell;
-  xl_count(XL_COUNT_CREATE_TENSOR, 1);
 }
 
 void xl_cell_close(xl_cell *cell)
@@ -24,7 +22,6 @@ void xl_cell_close(xl_cell *cell)
   xl_data_drop(cell->last);
   cell->value = NULL;
   cell->last = NULL;
-  xl_count(XL_COUNT_DESTROY_TENSOR, 1);
 }
 
 void xl_cell_set(xl_cell *cell, xl_node *value)

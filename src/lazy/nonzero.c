@@ -24,6 +24,7 @@ static bool begin(xl_tensor tensor, const xl_location *at, fetch *f)
   if (x == NULL) {
     return false;
   }
+  xl_measure_lock();
   xl_count(XL_COUNT_NONZERO, 1);
   *f = (fetch){xl_barrier_value(x, CAUSE, at, &err), xl_var_device(x), x->type, x->shape};
   return f->data != NULL || xl_refuse_with(&err) != NULL;

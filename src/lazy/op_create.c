@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "lazy/autograd.h"
 #include "lazy/data.h"
 #include "lazy/op_elements.h"
@@ -53,7 +54,11 @@ static xl_tensor upload(xl_entry *entry, const xl_location *at, xl_type type, co
     return XL_NONE;
   }
   const size_t size = (size_t)xl_shape_elements(shape) * xl_type_facts[type].bytes;
+  const int64_t start_ns = xp_monotonic_ns();
   xl_data *data = xl_data_upload(device, type, shape, values != NULL ? values : "", size, &err);
+  if (data != NULL && shape->rank > 0) {
+    xl_sample(XL_METRIC_UPLOAD_VALUE, (double)(xp_monotonic_ns() - start_ns));
+  }
   xl_resume(entry, at);
   xl_var *var = data != NULL ? xl_of_data(data, type, shape) : xl_refuse_with(&err);
   xl_data_drop(data);

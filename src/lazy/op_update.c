@@ -13,7 +13,7 @@ static xl_var *before(xl_var *x)
   }
   xl_node *value = xl_var_value(x);
   xl_var *copy =
-      value != NULL ? xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
+      value != NULL ? xl_made(xl_var_create_inner(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
   if (copy != NULL && x->history != NULL) {
     copy->history = x->history;
     copy->history->refs++;

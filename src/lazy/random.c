@@ -33,7 +33,7 @@ xl_var *xl_random_seed(xl_device *device)
     return NULL;
   }
   device->next_seed = device->next_seed * NEXT_FACTOR + NEXT_OFFSET;
-  xl_var *seed = xl_made(xl_var_create(device, XL_I64, &scalar, node));
+  xl_var *seed = xl_made(xl_var_create_inner(device, XL_I64, &scalar, node));
   if (!xl_runs_eagerly()) {
     xl_var *next = xl_op_binary_number(XL_OP_ADD, xl_op_binary_number(XL_OP_MUL, seed, NEXT_FACTOR), NEXT_OFFSET);
     device->seed_node = next != NULL ? xl_node_hold(next->storage->cell.value) : NULL;

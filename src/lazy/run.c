@@ -10,6 +10,7 @@
 #include "lazy/explain.h"
 #include "lazy/lower.h"
 #include "lazy/runtime.h"
+#include "lazy/ticks.h"
 
 /* The walk of the call that holds the lock. */
 static xl_graph graph;
@@ -197,6 +198,23 @@ static void put_in_place(xl_root *roots, size_t count, xl_node **leaves)
   free(leaves);
 }
 
+/* A sample of the time since a reading of the counter. */
+static void sample_since(xl_metric_id id, uint64_t start_ticks)
+{
+  const uint64_t now = xp_clock_ticks();
+  xp_metric_add_at(xl_metrics[id], xl_ticks_dur_ns(now - start_ticks), xl_ticks_ns(now));
+}
+
+/* The device's handles of the arguments. */
+static void unwrap(xp_pjrt_buffer **buffers)
+{
+  const uint64_t start_ticks = xp_clock_ticks();
+  for (size_t i = 0; i < graph.parameter_count; i++) {
+    buffers[i] = graph.parameters[i]->buffer;
+  }
+  sample_since(XL_METRIC_UNWRAP, start_ticks);
+}
+
 static xp_status schedule(xl_device *device, const xl_program *program, xl_root *roots, size_t count,
                           const xl_run_options *options, xp_error *err)
 {
@@ -205,13 +223,14 @@ static xp_status schedule(xl_device *device, const xl_program *program, xl_root 
   if (buffers == NULL) {
     return xp_fail(err, XP_ERR_MEMORY, "There is no memory to launch a program of %zu arguments.", inputs);
   }
-  for (size_t i = 0; i < inputs; i++) {
-    buffers[i] = graph.parameters[i]->buffer;
-  }
+  xl_count_lock_wait();
+  unwrap(buffers);
   xp_status status = execute(device, program, options, buffers, buffers + inputs, err);
   if (status == XP_OK) {
     const xp_region region = xp_region_begin(XP_LEVEL_INFO, "SetTensorData");
+    const uint64_t start_ticks = xp_clock_ticks();
     xl_node **leaves = leaves_of(device, buffers + inputs);
+    sample_since(XL_METRIC_WRAP, start_ticks);
     if (leaves != NULL) {
       put_in_place(roots, count, leaves);
     } else {

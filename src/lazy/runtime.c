@@ -75,6 +75,18 @@ void xl_unlock(void)
   pthread_mutex_unlock(&xl_rt.lock);
 }
 
+void xl_measure_lock(void)
+{
+  xl_rt.lock_wait_ns = xl_ticks_dur_ns(xp_clock_ticks() - xl_rt.start_ticks);
+}
+
+void xl_count_lock_wait(void)
+{
+  xl_sample(XL_METRIC_LOCK_WAIT, xl_rt.lock_wait_ns);
+  xl_sample(XL_METRIC_LOCK_WAIT, xl_rt.lock_wait_ns);
+  xl_rt.lock_wait_ns = 0;
+}
+
 /* ---------------------------------------------------------------- threads */
 
 static __thread xl_thread thread_here;
@@ -171,6 +183,9 @@ void xl_resume(const xl_entry *entry, const xl_location *place)
   xl_rt.call_device = NULL;
   xl_rt.start_ticks = start_ticks;
   xl_rt.scope = xl_rt.names_are_open ? xl_scope_here(&xl_rt.thread->scope) : NULL;
+  if (__builtin_expect(xl_rt.is_eager, 0)) {
+    xl_measure_lock();
+  }
 }
 
 void xl_begin(xl_entry *entry, const xl_location *place)
@@ -179,12 +194,11 @@ void xl_begin(xl_entry *entry, const xl_location *place)
   if (!xl_rt.names_are_open && xp_is_recording(XP_LEVEL_USER)) {
     tell_closed_gate();
   }
-  if (__builtin_expect(entry->counter == NULL, 0)) {
-    char name[64];
-    snprintf(name, sizeof name, "xla::%s", entry->name);
-    entry->counter = xp_counter_get(name);
+  if (__builtin_expect(entry->native == NULL, 0)) {
+    entry->native = xl_native_of(entry->name);
   }
-  xp_counter_add(entry->counter, 1);
+  xp_counter_add_exclusive(entry->native->counter, 1);
+  xl_rt.counts_parts = entry->native->counts_parts;
 }
 
 void xl_end_with_nothing(void)
@@ -193,8 +207,11 @@ void xl_end_with_nothing(void)
     xl_var_drop(xl_rt.made[i]);
   }
   xl_rt.made_count = 0;
-  const int64_t now_ns = xl_ticks_ns(xp_clock_ticks());
-  xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], (double)(now_ns - xl_ticks_ns(xl_rt.start_ticks)), now_ns);
+  if (xl_rt.entry->native->is_traced) {
+    const uint64_t now = xp_clock_ticks();
+    xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], xl_ticks_dur_ns(now - xl_rt.start_ticks), xl_ticks_ns(now));
+  }
+  xl_rt.counts_parts = false;
   xl_rt.entry = NULL;
   xl_rt.place = NULL;
   xl_rt.scope = NULL;

@@ -8,6 +8,7 @@
 #define XL_RUNTIME_H
 
 #include "lazy/counters.h"
+#include "lazy/native.h"
 #include "lazy/tensor.h"
 
 enum { XL_COMPILED_NAMES = 16 };
@@ -27,8 +28,8 @@ typedef struct {
 
 /* A public operation, for its messages and its counter. */
 typedef struct {
-  const char *name; /* "add" of xl_add */
-  xp_counter_handle *counter;
+  const char *name;        /* "add" of xl_add */
+  const xl_native *native; /* NULL before the first call */
 } xl_entry;
 
 typedef struct {
@@ -45,7 +46,9 @@ typedef struct {
   const xl_location *place;
   const xl_scope *scope; /* of nodes that it builds, if names are open */
   uint64_t start_ticks;
-  xl_var **made; /* what it made and nobody holds yet: a reference each */
+  double lock_wait_ns; /* as far as it was measured; 0 once it was counted */
+  bool counts_parts;   /* see lazy/native.h */
+  xl_var **made;       /* what it made and nobody holds yet: a reference each */
   size_t made_count, made_capacity;
 } xl_runtime;
 
@@ -60,6 +63,14 @@ bool xl_variable_is_true(const char *name);
 /* Takes the lock without a call: for functions that build nothing. */
 void xl_lock(void);
 void xl_unlock(void);
+
+/* Measures how long the call that began last waited for the lock, as of which launches count it.  What may launch does
+ * that, just after it has the lock. */
+void xl_measure_lock(void);
+
+/* Counts that wait, once for each launch that there might be.  torch_xla measures it twice: in the lock of a device and
+ * in what takes it. */
+void xl_count_lock_wait(void);
 
 /* Has forks wait for the call that holds the lock.  Handlers run in the reverse order of their registration, and a call
  * takes locks of the layers above, so this comes after theirs: once the first device is open. */

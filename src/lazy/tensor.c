@@ -8,6 +8,26 @@
 #include "lazy/op_views.h"
 #include "lazy/pieces.h"
 
+/* ---------------------------------------------------------------- counted as torch_xla counts tensors */
+
+static void count_made(bool is_counted)
+{
+  if (is_counted) {
+    xl_count_locked(XL_COUNT_CREATE_TENSOR, 1);
+  }
+}
+
+/* Under two names: PyTorch's and torch_xla's own. */
+static void count_gone(bool is_counted)
+{
+  if (is_counted) {
+    xl_count_locked(XL_COUNT_DESTROY_TENSOR, 1);
+    xl_count_locked(XL_COUNT_DESTROY_LTC_TENSOR, 1);
+  }
+}
+
+/* ---------------------------------------------------------------- storages and views */
+
 static xl_var *var_alloc(xl_storage *storage, xl_type type, const xl_shape *shape)
 {
   xl_var *var = xl_piece_take_zeroed(sizeof *var);
@@ -20,7 +40,7 @@ static xl_var *var_alloc(xl_storage *storage, xl_type type, const xl_shape *shap
   return var;
 }
 
-xl_var *xl_var_create(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value)
+static xl_var *var_create(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value, bool is_counted)
 {
   xl_storage *storage = xl_piece_take_zeroed(sizeof *storage);
   xl_var *var = var_alloc(storage, type, shape);
@@ -32,8 +52,20 @@ xl_var *xl_var_create(xl_device *device, xl_type type, const xl_shape *shape, xl
   }
   storage->refs = 1;
   storage->device = device;
+  storage->is_counted = is_counted;
   xl_cell_open(device, &storage->cell, value);
+  count_made(is_counted);
   return var;
+}
+
+xl_var *xl_var_create(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value)
+{
+  return var_create(device, type, shape, value, true);
+}
+
+xl_var *xl_var_create_inner(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value)
+{
+  return var_create(device, type, shape, value, false);
 }
 
 static void view_drop(xl_view *view)
@@ -68,7 +100,8 @@ static xl_view *view_create(xl_var *x, const xl_node_parts *parts)
 }
 
 /* A tensor in a storage with a chain (takes the reference) and a value of its own (likewise). */
-static xl_var *view_var(xl_storage *storage, xl_type type, const xl_shape *shape, xl_view *view, xl_node *value)
+static xl_var *view_var(xl_storage *storage, xl_type type, const xl_shape *shape, xl_view *view, xl_node *value,
+                        bool is_counted)
 {
   xl_var *var = var_alloc(storage, type, shape);
   if (var == NULL) {
@@ -78,7 +111,9 @@ static xl_var *view_var(xl_storage *storage, xl_type type, const xl_shape *shape
   }
   storage->refs++;
   var->view = view;
+  var->is_counted = is_counted;
   xl_cell_open(storage->device, &var->cell, value);
+  count_made(is_counted);
   return var;
 }
 
@@ -89,7 +124,7 @@ xl_var *xl_var_view(xl_var *x, const xl_node_parts *parts, xl_node *value)
     xl_node_drop(value);
     return NULL;
   }
-  xl_var *var = view_var(x->storage, parts->type, parts->shape, view, value);
+  xl_var *var = view_var(x->storage, parts->type, parts->shape, view, value, true);
   if (var != NULL) {
     var->generation = xl_rt.views_are_fresh ? x->storage->generation : 0;
   }
@@ -104,7 +139,7 @@ xl_var *xl_var_alias(xl_var *x)
     return var;
   }
   x->view->refs++;
-  xl_var *var = view_var(x->storage, x->type, &x->shape, x->view, xl_node_hold(x->cell.value));
+  xl_var *var = view_var(x->storage, x->type, &x->shape, x->view, xl_node_hold(x->cell.value), false);
   if (var != NULL) {
     var->generation = x->generation;
   }
@@ -118,10 +153,12 @@ void xl_var_drop(xl_var *var)
   }
   if (var->view != NULL) {
     xl_cell_close(&var->cell);
+    count_gone(var->is_counted);
     view_drop(var->view);
   }
   if (--var->storage->refs == 0) {
     xl_cell_close(&var->storage->cell);
+    count_gone(var->storage->is_counted);
     xl_piece_give(var->storage, sizeof *var->storage);
   }
   xl_var_drop(var->grad);
@@ -161,6 +198,9 @@ static xl_node *view_again(const xl_view *view, xl_node *value, xl_type type, xl
   if (node == NULL) {
     return xl_refuse(XP_ERR_MEMORY, "there is no memory for the graph");
   }
+  count_made(true); /* to torch_xla it is a new tensor in the place of the old one */
+  count_gone(true);
+  xl_native_count_node(view->op, view->attrs, view->shape.rank);
   return xl_runs_eagerly() && !xl_run_eagerly(device, &node) ? NULL : node;
 }
 

@@ -23,6 +23,7 @@ typedef struct {
   uint32_t generation;
   xl_device *device;
   xl_cell cell;
+  bool is_counted; /* as a tensor of torch_xla, which has none for every storage */
 } xl_storage;
 
 /* One view operation behind others. */
@@ -47,12 +48,16 @@ struct xl_var {
   xl_type type;
   xl_shape shape;
   bool wants_grad;       /* a leaf */
+  bool is_counted;       /* a view, and as a tensor of torch_xla */
   xl_var *grad;          /* of a leaf; a reference */
   xl_grad_node *history; /* what it was computed by, if gradients go through it.  A reference */
 };
 
 /* A base tensor; takes the reference to value.  NULL when memory is out. */
 xl_var *xl_var_create(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value);
+
+/* The same for what torch_xla has no tensor for: a number as an operand, a value that is kept beside its tensor. */
+xl_var *xl_var_create_inner(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value);
 
 /* A view of x, whose value (takes the reference) is view_op of the value of x.  NULL when memory is out. */
 xl_var *xl_var_view(xl_var *x, const xl_node_parts *parts, xl_node *value);

@@ -50,3 +50,8 @@ int64_t xl_ticks_ns(uint64_t ticks)
   }
   return line.ns + (int64_t)((double)since * line.ns_per_tick);
 }
+
+double xl_ticks_dur_ns(uint64_t ticks)
+{
+  return (double)(int64_t)ticks * line.ns_per_tick;
+}

@@ -12,4 +12,7 @@ void xl_ticks_open(void);
  * just after it was taken. */
 int64_t xl_ticks_ns(uint64_t ticks);
 
+/* Nanoseconds that so many ticks take. */
+double xl_ticks_dur_ns(uint64_t ticks);
+
 #endif

@@ -1,7 +1,7 @@
 /* The one registry of a process, which any number of threads use at once.
  *
  * Both kinds of rows hang in a table of lists that only grow at their heads and lose nothing, so that finding and
- * adding take no lock, and a handle is the row itself.  A counter is one atomic number in a cache line of its own.  A
+ * adding take no lock, and a handle is the row itself.  A counter is a sum in a cache line of its own.  A
  * metric has a lock for its ring of samples.
  *
  * Fork: a lock that another thread holds would never open in the child, where that thread is not.  So the child makes
@@ -36,7 +36,8 @@ typedef _Atomic(row *) bucket;
 
 struct xp_counter_handle {
   row row;
-  atomic_int_least64_t value;
+  atomic_uint_least64_t sum;     /* of all that was added */
+  atomic_uint_least64_t cleared; /* what it was at the last clear, which so gets into nobody's way */
 };
 
 struct xp_metric_handle {
@@ -159,20 +160,34 @@ xp_counter_handle *xp_counter_get(const char *name)
 void xp_counter_add(xp_counter_handle *counter, int64_t value)
 {
   if (counter != NULL) {
-    atomic_fetch_add_explicit(&counter->value, value, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counter->sum, (uint64_t)value, memory_order_relaxed);
+  }
+}
+
+void xp_counter_add_exclusive(xp_counter_handle *counter, int64_t value)
+{
+  if (counter != NULL) {
+    const uint64_t sum = atomic_load_explicit(&counter->sum, memory_order_relaxed);
+    atomic_store_explicit(&counter->sum, sum + (uint64_t)value, memory_order_relaxed);
   }
 }
 
 int64_t xp_counter_value(const xp_counter_handle *counter)
 {
-  return counter == NULL ? 0 : atomic_load_explicit(&counter->value, memory_order_relaxed);
+  if (counter == NULL) {
+    return 0;
+  }
+  const uint64_t cleared = atomic_load_explicit(&counter->cleared, memory_order_acquire); /* a sum is never older */
+  return (int64_t)(atomic_load_explicit(&counter->sum, memory_order_relaxed) - cleared);
 }
 
 void xp_counters_clear(void)
 {
   size_t place;
   for (row *r = next_row(counters, &place, NULL); r != NULL; r = next_row(counters, &place, r)) {
-    atomic_store_explicit(&((xp_counter_handle *)r)->value, 0, memory_order_relaxed);
+    xp_counter_handle *counter = (xp_counter_handle *)r;
+    const uint64_t sum = atomic_load_explicit(&counter->sum, memory_order_relaxed);
+    atomic_store_explicit(&counter->cleared, sum, memory_order_release);
   }
 }
 

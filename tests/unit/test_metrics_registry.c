@@ -346,6 +346,42 @@ static void threads_lose_nothing(void **state)
   assert_true(xp_metric_sum(handles[0][1]) == THREADS * 5000.0);
 }
 
+static void *clear_always(void *unused)
+{
+  (void)unused;
+  pthread_barrier_wait(&together);
+  for (int i = 0; i < 20000; i++) {
+    xp_counters_clear();
+  }
+  return NULL;
+}
+
+/* A clear that an addition overwrites would leave what was counted before it. */
+static void a_counter_of_one_thread_is_cleared_by_another(void **state)
+{
+  (void)state;
+  xp_counter_handle *counter = xp_counter_get("one thread's");
+  pthread_t thread;
+  assert_int_equal(pthread_barrier_init(&together, NULL, 2), 0);
+  assert_int_equal(pthread_create(&thread, NULL, clear_always, NULL), 0);
+  pthread_barrier_wait(&together);
+  int64_t last = 0;
+  for (int i = 0; i < 1000000; i++) {
+    xp_counter_add_exclusive(counter, 1);
+    const int64_t value = xp_counter_value(counter);
+    assert_true(value >= 0 && value <= last + 1);
+    last = value;
+  }
+  pthread_join(thread, NULL);
+  pthread_barrier_destroy(&together);
+  xp_counters_clear();
+  assert_int_equal(xp_counter_value(counter), 0);
+  xp_counter_add_exclusive(counter, 3);
+  xp_counter_add(counter, -1);
+  xp_counter_add_exclusive(NULL, 1);
+  assert_int_equal(xp_counter_value(counter), 2);
+}
+
 static atomic_bool stopped;
 
 static void *add_always(void *metric)
@@ -443,6 +479,7 @@ int main(int argc, char **argv)
       cmocka_unit_test_setup(the_decimal_point_stays_whatever_the_locale, clear_all),
       cmocka_unit_test_setup(our_reader_finds_the_same_numbers, clear_all),
       cmocka_unit_test_setup(threads_lose_nothing, clear_all),
+      cmocka_unit_test_setup(a_counter_of_one_thread_is_cleared_by_another, clear_all),
       cmocka_unit_test_setup(a_child_after_fork_is_not_blocked, clear_all),
       cmocka_unit_test(the_variable_says_how_many_samples_are_kept),
   };
