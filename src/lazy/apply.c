@@ -157,25 +157,29 @@ xl_var *xl_number(xl_type type, double value)
   return node != NULL ? xl_made(xl_var_create_inner(device, type, &scalar, node)) : xl_refuse_with(&err);
 }
 
-/* A number repeated over a shape, run in eager mode. */
-static xl_var *repeated(xl_type type, const xl_shape *shape, double value)
+/* A number repeated over a shape, run in eager mode; a reference, NULL with an error. */
+static xl_node *repeated(xl_type type, const xl_shape *shape, double value)
 {
-  xl_var *number = xl_number(type, value);
+  const xl_var *number = xl_check_shape(shape) ? xl_number(type, value) : NULL;
   if (number == NULL) {
     return NULL;
   }
+  xl_device *device = xl_var_device(number);
+  xl_node *node = number->storage->cell.value;
   if (shape->rank == 0) {
-    xl_node *node = xl_node_hold(number->storage->cell.value);
-    const bool is_run = !xl_runs_eagerly() || xl_run_eagerly(xl_var_device(number), &node);
-    return is_run ? xl_made(xl_var_create(xl_var_device(number), type, shape, node)) : NULL;
+    node = xl_node_hold(node);
+    return xl_runs_eagerly() && !xl_run_eagerly(device, &node) ? NULL : node;
   }
   const xl_result result = {.op = XL_OP_EXPAND, .type = type, .shape = *shape};
-  return xl_apply_1(&result, number);
+  return node_of(&result, &node, 1, device);
 }
 
 bool xl_allocate(xl_type type, const xl_shape *shape)
 {
-  return !xl_runs_eagerly() || repeated(type, shape, 0) != NULL;
+  xl_node *zeros = xl_runs_eagerly() ? repeated(type, shape, 0) : NULL;
+  const bool is_done = !xl_runs_eagerly() || zeros != NULL;
+  xl_node_drop(zeros);
+  return is_done;
 }
 
 xl_var *xl_filled(xl_type type, const xl_shape *shape, double value)
@@ -187,7 +191,7 @@ xl_var *xl_filled(xl_type type, const xl_shape *shape, double value)
     xl_count_locked(XL_COUNT_FILL, 1);
   }
   xl_rt.counts_parts = false;
-  xl_var *var = xl_allocate(type, shape) ? repeated(type, shape, value) : NULL;
+  xl_node *node = xl_allocate(type, shape) ? repeated(type, shape, value) : NULL;
   xl_rt.counts_parts = is_part;
-  return var;
+  return node != NULL ? xl_made(xl_var_create(xl_call_device(), type, shape, node)) : NULL;
 }

@@ -1,11 +1,15 @@
-/* The lab of torch_lab_peer.py on lazy tensors: two lazy steps, and the metrics report of them alone. */
+/* The lab of torch_lab_peer.py on lazy tensors, and the metrics report of its steps alone.
+ *
+ *   lab_report lazy|eager
+ */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "xlaprof/lazy.h"
 #include "xlaprof/metrics.h"
 
-enum { BATCH = 16, IN = 16, HIDDEN = 16, OUT = 4, PARAMETERS = 4, STEPS = 2 };
+enum { BATCH = 16, IN = 16, HIDDEN = 16, OUT = 4, PARAMETERS = 4 };
 
 static void must(xp_status status, const xp_error *err)
 {
@@ -44,8 +48,9 @@ static xl_tensor train(xl_tensor x, const xl_tensor p[PARAMETERS], xl_tensor las
   return xl_keep(loss);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  const bool is_eager = argc > 1 && strcmp(argv[1], "eager") == 0;
   xp_error err = {0};
   const xl_tensor x = upload(XL_SHAPE(BATCH, IN));
   const xl_tensor p[PARAMETERS] = {upload(XL_SHAPE(HIDDEN, IN)), upload(XL_SHAPE(HIDDEN)),
@@ -55,8 +60,9 @@ int main(void)
   }
   must(xl_sync(true, &err), &err);
   xp_metrics_clear_all();
+  xl_set_eager(is_eager);
   xl_tensor loss = XL_NONE;
-  for (int step = 0; step < STEPS; step++) {
+  for (int step = 0; step < (is_eager ? 3 : 2); step++) {
     XL_POOL
     {
       loss = train(x, p, loss);

@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
 """The lab of `xlaprof demo lab` in torch_xla: what its metrics count, printed as --json prints it.  Runs inside the
-environment of torch_xla."""
+environment of torch_xla.
+
+    torch_lab_peer.py [lazy|eager]
+
+With a mode, the metrics report of two lazy steps, or of three eager ones, in a process of its own.
+"""
 import json
+import sys
 import time
 
 import torch
@@ -34,7 +40,10 @@ def count(eager, steps):
         counts["compiles"].append(samples("EagerOpCompileTime" if eager else "CompileTime"))
         counts["executes"].append(samples("EagerOpExecuteTime" if eager else "ExecuteTime"))
     torch_xla.experimental.eager_mode(False)
-    return counts
+    return counts, met.metrics_report()
 
 
-print(json.dumps({"lazy": count(False, 2), "eager": count(True, 3)}))
+if len(sys.argv) > 1:
+    print(count(*{"lazy": (False, 2), "eager": (True, 3)}[sys.argv[1]])[1])
+else:
+    print(json.dumps({"lazy": count(False, 2)[0], "eager": count(True, 3)[0]}))
