@@ -77,8 +77,8 @@
   X(RESHAPE, "aten::view", reshape, 0, reshape, 0)                                                                     \
   X(SLICE, "aten::slice", slice, 0, slice, 0)                                                                          \
   X(SELECT, "aten::select", select, 0, select, 0)                                                                      \
-  X(SLICE_PUT, "xla::update_slice", slice_put, 0, none, 0)                                                             \
-  X(SELECT_PUT, "xla::update_select", select_put, 0, none, 0)
+  X(SLICE_PUT, "xla::update_slice", slice_put, 0, slice_put, 0)                                                        \
+  X(SELECT_PUT, "xla::update_select", select_put, 0, select_put, 0)
 
 /* Elements at other places.  Those that take indices keep them for the gradient, which adds to the places they name. */
 #define XL_MOVE_OPS(X)                                                                                                 \
