@@ -262,7 +262,9 @@ void xl_requires_grad(xl_tensor tensor, bool is_wanted)
               "the tensor was computed from others that want gradients, so it is no leaf; detach it first");
   } else if (var != NULL) {
     var->wants_grad = is_wanted;
-    leave_base(var);
+    if (is_wanted) {
+      leave_base(var);
+    }
   }
   xl_end_with_nothing();
 }

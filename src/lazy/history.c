@@ -48,7 +48,7 @@ static bool out_of_memory(void)
   return xl_refuse(XP_ERR_MEMORY, "there is no memory for what the gradient needs") != NULL;
 }
 
-/* Behind a history, that of a view operation on what it belongs to (takes the reference); NULL with an error. */
+/* The history of a view operation on what has another (takes the reference); NULL with an error. */
 static xl_grad_node *history_of_view(const xl_view *view, xl_type type, xl_grad_node *before)
 {
   const xl_result result = {view->op, type, view->shape, view->attrs, view->attr_bytes};
@@ -75,12 +75,12 @@ static bool history_again(const xl_var *var, xl_grad_node **history)
   if (!xl_chain_open(&chain, var->base->view, var->view)) {
     return false;
   }
-  xl_grad_node *last = xl_grad_node_hold(var->base->history);
-  for (size_t i = 0; i < chain.count && (i == 0 || last != NULL); i++) {
+  xl_grad_node *last = history_of_view(chain.links[0], var->type, NULL);
+  if (last != NULL) {
+    lead_to(&last->inputs[0], var->base);
+  }
+  for (size_t i = 1; i < chain.count && last != NULL; i++) {
     last = history_of_view(chain.links[i], var->type, last);
-    if (i == 0 && last != NULL) {
-      lead_to(&last->inputs[0], var->base);
-    }
   }
   xl_chain_close(&chain);
   *history = last;

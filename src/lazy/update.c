@@ -106,13 +106,27 @@ static void set_history(xl_var *x, xl_grad_node *history)
 }
 
 /* Histories after an update: a view whose value has one needs no way through the base. */
-static void update_histories(xl_var *x, const xl_var *base_value, const xl_var *value)
+static void update_histories(xl_var *x, xl_var *base, const xl_var *base_value, const xl_var *value)
 {
-  set_history(x->base != NULL ? x->base : x, base_value->history);
-  if (x->base != NULL && value->history != NULL) {
+  set_history(base, base_value->history);
+  if (x != base && value->history != NULL) {
     set_history(x, value->history);
     x->history_generation = x->storage->generation;
   }
+}
+
+/* The new value of a base.  If nothing that has a gradient is in it, what the base was has the gradient 0, and not
+ * none.
+ */
+static xl_var *base_with(xl_var *base, xl_var *x, xl_var *value)
+{
+  xl_var *result = base == x ? value : put_through(xl_copy_before(base), base->view, x->view, value);
+  if (result == NULL || xl_rt.thread->grad_is_off || !xl_has_gradient(base) || xl_has_gradient(result)) {
+    return result;
+  }
+  const xl_result overwrite = {.op = XL_OP_OVERWRITE, .type = base->type, .shape = base->shape};
+  xl_var *before = xl_copy_before(base);
+  return before != NULL && xl_record(result, &overwrite, &before, 1) ? result : NULL;
 }
 
 xl_var *xl_update(xl_var *x, xl_var *value)
@@ -125,15 +139,15 @@ xl_var *xl_update(xl_var *x, xl_var *value)
     return xl_refuse(XP_ERR_USAGE, "the result %s does not fit into the tensor %s",
                      xl_shape_text(b, value->type, &value->shape), xl_shape_text(a, x->type, &x->shape));
   }
-  xl_var *base_value = x->base == NULL ? value : put_through(xl_copy_before(x->base), x->base->view, x->view, value);
+  xl_var *base = x->base != NULL ? x->base : x, *base_value = base_with(base, x, value);
   xl_node *node = xl_var_value(value);
-  xl_node *memory = base_value != NULL && node != NULL ? memory_with(x->base != NULL ? x->base : x, base_value) : NULL;
+  xl_node *memory = base_value != NULL && node != NULL ? memory_with(base, base_value) : NULL;
   if (memory == NULL) {
     return NULL;
   }
   xl_var_update(x, xl_node_hold(memory), x->view != NULL ? xl_node_hold(node) : NULL);
   if (!xl_rt.thread->grad_is_off) {
-    update_histories(x, base_value, value);
+    update_histories(x, base, base_value, value);
   }
   return x;
 }
