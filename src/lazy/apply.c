@@ -25,8 +25,10 @@ bool xl_run_eagerly(xl_device *device, xl_node **value)
     xl_refuse(status, "%s", err.text);
     xl_node_drop(*value);
     *value = NULL;
+    return false;
   }
-  return status == XP_OK;
+  xl_flight_limit(&device->flight, xl_rt.most_in_flight); /* what is in flight keeps its operands' memory */
+  return true;
 }
 
 xl_node *xl_build(const xl_node_parts *parts, xl_device *device)
