@@ -122,13 +122,13 @@ void xl_var_drop(xl_var *var)
   if (var->view != NULL) {
     xl_cell_close(&var->cell);
     view_drop(var->view);
+    xl_var_drop(var->base);
   }
   if (--var->storage->refs == 0) {
     xl_cell_close(&var->storage->cell);
     xl_piece_give(var->storage, sizeof *var->storage);
   }
   xl_var_drop(var->grad);
-  xl_var_drop(var->base);
   xl_grad_node_drop(var->history);
   xl_piece_give(var, sizeof *var);
 }

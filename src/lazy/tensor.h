@@ -45,18 +45,18 @@ struct xl_view {
 
 struct xl_var {
   uint32_t refs;
+  uint32_t history_generation; /* of a view: the generation that its history is of (xl_history_follow) */
   xl_storage *storage;
   xl_view *view; /* NULL: it is the base */
   xl_cell cell;  /* of a view */
   uint32_t generation;
-  xl_type type;
-  xl_shape shape;
+  xl_type type : 8;
   bool wants_grad;         /* a leaf */
   bool is_view_unrecorded; /* a view that was taken while gradients were off, or of such a one */
-  xl_var *grad;            /* of a leaf; a reference */
-  xl_grad_node *history;   /* what it was computed by, if gradients go through it.  A reference */
-  xl_var *base;            /* of a view: the tensor whose history has what all its views do.  A reference; NULL: none */
-  uint32_t history_generation; /* of a view: the generation that its history is of (xl_history_follow) */
+  xl_shape shape;
+  xl_var *grad;          /* of a leaf; a reference */
+  xl_grad_node *history; /* what it was computed by, if gradients go through it.  A reference */
+  xl_var *base;          /* of a view: the tensor whose history has what all its views do.  A reference; NULL: none */
 };
 
 /* The operations of a view from its first to its last. */
