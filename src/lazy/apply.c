@@ -107,11 +107,12 @@ xl_var *xl_copy(xl_var *x)
 
 xl_var *xl_copy_before(xl_var *x)
 {
-  if (x == NULL || !xl_history_follow(x)) {
+  const bool is_recording = !xl_rt.thread->grad_is_off;
+  if (x == NULL || (is_recording && !xl_history_follow(x))) {
     return NULL;
   }
   xl_var *copy = xl_copy(x);
-  if (copy != NULL && !xl_rt.thread->grad_is_off && x->history != NULL) {
+  if (copy != NULL && is_recording) {
     copy->history = xl_grad_node_hold(x->history);
   }
   return copy;

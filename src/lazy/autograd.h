@@ -66,8 +66,8 @@ static inline xl_grad_node *xl_grad_node_hold(xl_grad_node *node)
   return node;
 }
 
-/* Makes the history of a view again from that of its base, if the memory was updated meanwhile and gradients are
- * recorded.  False with an error: memory, or it was taken while they were not, which torch refuses as well. */
+/* Makes the history of a view again from that of its base, if the memory was updated meanwhile.  False with an error:
+ * memory, or the view was taken while gradients were off, which torch refuses as well. */
 bool xl_history_follow(xl_var *var);
 
 /* Leaves a grad node behind for a result, if its inputs want that and grad mode is on.  False with an error. */

@@ -89,7 +89,7 @@ static bool history_again(const xl_var *var, xl_grad_node **history)
 
 bool xl_history_follow(xl_var *var)
 {
-  if (var->base == NULL || var->history_generation == var->storage->generation || xl_rt.thread->grad_is_off ||
+  if (var->base == NULL || var->history_generation == var->storage->generation ||
       !(xl_has_gradient(var) || xl_has_gradient(var->base))) {
     return true;
   }

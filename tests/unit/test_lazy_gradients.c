@@ -127,6 +127,18 @@ static void every_view_takes_part_in_an_update(void **state)
   }
 }
 
+static void a_pass_inside_of_no_grad_knows_of_updates(void **state)
+{
+  (void)state;
+  xl_tensor w = leaf(), x = twice(w), row = xl_select(x, 0, 0);
+  xl_mul_scalar_(x, 5);
+  XL_NO_GRAD
+  {
+    backward_of(row);
+  }
+  assert_gradient(w, 10, 20, 0, 0);
+}
+
 static void memory_without_a_gradient_gets_one_through_a_view(void **state)
 {
   (void)state;
@@ -353,6 +365,7 @@ int main(void)
       cmocka_unit_test_teardown(gradients_go_through_the_part_that_was_updated_and_around_it, end_lazy),
       cmocka_unit_test_teardown(what_a_part_is_given_gets_the_gradient_of_the_part, end_lazy),
       cmocka_unit_test_teardown(every_view_takes_part_in_an_update, end_lazy),
+      cmocka_unit_test_teardown(a_pass_inside_of_no_grad_knows_of_updates, end_lazy),
       cmocka_unit_test_teardown(memory_without_a_gradient_gets_one_through_a_view, end_lazy),
       cmocka_unit_test_teardown(an_update_that_is_not_recorded_changes_values_and_no_gradients, end_lazy),
       cmocka_unit_test_teardown(what_is_overwritten_has_the_gradient_zero, end_lazy),
