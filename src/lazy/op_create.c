@@ -67,13 +67,12 @@ static xl_var *filled(xl_type type, const xl_shape *shape, double value)
 
 xl_var *xl_op_clone(xl_var *x)
 {
-  xl_node *value = x != NULL ? xl_var_value(x) : NULL;
-  if (value == NULL) {
+  xl_var *copy = xl_copy(x);
+  if (copy == NULL) {
     return NULL;
   }
   const xl_result result = {.op = XL_OP_CLONE, .type = x->type, .shape = x->shape};
-  xl_var *copy = xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value)));
-  return copy != NULL && xl_record(copy, &result, &x, 1) ? copy : NULL;
+  return xl_record(copy, &result, &x, 1) ? copy : NULL;
 }
 
 /* The type that places are counted in: f32 for fractions, and whole numbers that hold the smaller types. */
