@@ -151,13 +151,6 @@ static bool should_turn(const xp_dev_patches *p)
   return last->window.size > last->out && !xp_dev_patches_are_rows(p);
 }
 
-static size_t reserve(size_t *total, size_t count, size_t size)
-{
-  size_t at = *total, bytes = xp_dev_multiply_sizes(count, size);
-  *total = xp_dev_add_sizes(at, bytes > SIZE_MAX - XP_DEV_ALIGN ? bytes : xp_dev_round_up(bytes));
-  return at;
-}
-
 static void plan_scratch(xp_dev_convolution *c, xp_dev_step *step)
 {
   size_t in_size = xp_dev_type_sizes[c->in_type], size = xp_dev_type_sizes[c->type], bytes = 0;
@@ -170,12 +163,12 @@ static void plan_scratch(xp_dev_convolution *c, xp_dev_step *step)
   size_t segments = c->is_turned ? (size_t)c->patches.window_count : pixels;
   xp_dev_matmul x = {.type = c->type};
   c->block_pixels = (int64_t)pixels;
-  c->kernel_at = reserve(&bytes, xp_dev_multiply_sizes(features, (size_t)c->row), in_size);
-  c->patches_at = reserve(&bytes, xp_dev_multiply_sizes(pixels, (size_t)c->row), in_size);
-  c->segments_at = reserve(&bytes, xp_dev_patches_scratch(segments), 1);
-  c->block_at = reserve(&bytes, c->order == XP_DEV_ANY_ORDER ? block : 0, size);
-  c->narrow_at = reserve(&bytes, c->narrow != NULL ? block : 0, size);
-  c->packing_at = reserve(&bytes, xp_dev_matmul_bytes(&x), 1);
+  c->kernel_at = xp_dev_reserve(&bytes, xp_dev_multiply_sizes(features, (size_t)c->row), in_size);
+  c->patches_at = xp_dev_reserve(&bytes, xp_dev_multiply_sizes(pixels, (size_t)c->row), in_size);
+  c->segments_at = xp_dev_reserve(&bytes, xp_dev_patches_scratch(segments), 1);
+  c->block_at = xp_dev_reserve(&bytes, c->order == XP_DEV_ANY_ORDER ? block : 0, size);
+  c->narrow_at = xp_dev_reserve(&bytes, c->narrow != NULL ? block : 0, size);
+  c->packing_at = xp_dev_reserve(&bytes, xp_dev_matmul_bytes(&x), 1);
   step->scratch_bytes = bytes > step->scratch_bytes ? bytes : step->scratch_bytes; /* parts run one after the other */
 }
 

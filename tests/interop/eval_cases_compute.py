@@ -98,6 +98,21 @@ def windows():
                 yield Case("reduce-window %s %s %s" % (opcode, kind, window), entry(
                     [x, start], "  ROOT r = %s reduce-window(p0, p1), window={%s}, to_apply=f" % (out(shape, kind), window), f),
                     [x, start], 8, scale=tolerance(kind, 16))
+    for kind, opcodes in (("f32", "add multiply maximum minimum"), ("bf16", "add maximum"), ("f16", "add minimum"), ("s8", "add maximum"), ("u64", "add")):
+        x = numbers(kind, (3, 40, 17), 3)
+        for opcode in opcodes.split():
+            if kind == "f32" and opcode[0] == "m":
+                x[1, 20, 3] = x[0, 7, 16] = np.nan
+            f = computation(kind, "  ROOT r = %s[] %s(a, b)" % (kind, opcode))
+            start = np.asarray(np.array({"add": 0, "multiply": 1, "maximum": -100, "minimum": 100}[opcode]).astype(TYPES[kind]))
+            for dim in range(3):
+                for side in ("%d_0", "0_%d"):
+                    size, pad = ["1"] * 3, ["0_0"] * 3
+                    size[dim], pad[dim] = str(x.shape[dim]), side % (x.shape[dim] - 1)
+                    window = "size=%s pad=%s" % ("x".join(size), "x".join(pad))
+                    yield Case("reduce-window %s so far %s %s" % (opcode, kind, window), entry(
+                        [x, start], "  ROOT r = %s reduce-window(p0, p1), window={%s}, to_apply=f" % (shape_of(x), window), f),
+                        [x, start], 8, scale=tolerance(kind, 64))
     two = """f {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -114,7 +129,7 @@ def windows():
     for kind in ("f32", "bf16", "s32"):
         x, start = numbers(kind, (2, 3, 8, 9), 5), np.asarray(np.array(0).astype(TYPES[kind]))
         for window, shape in (("size=1x1x2x2 stride=1x1x2x2", (2, 3, 4, 4)), ("size=1x1x3x3 stride=1x1x2x2 pad=0_0x0_0x1_1x1_1", (2, 3, 4, 5)),
-                              ("size=1x1x3x3 pad=0_0x0_0x1_1x1_1", (2, 3, 8, 9))):
+                              ("size=1x1x3x3 pad=0_0x0_0x1_1x1_1", (2, 3, 8, 9)), ("size=1x2x2x1 stride=1x2x3x1 pad=0_0x1_0x0_0x0_0", (2, 2, 3, 9))):
             s = numbers(kind, shape, 6)
             before = computation(kind, "  ROOT r = %s[] add(a, b)" % kind) + computation(
                 kind, "  ROOT r = pred[] compare(a, b), direction=GE").replace("f {", "g {")
