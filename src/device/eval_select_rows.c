@@ -152,7 +152,6 @@ static bool plan_rows(select_rows *d, const xp_dev_patches *window)
     d->reaches[d->reach_count] = xp_dev_window_reach(last, k);
     d->reach_count += d->reaches[d->reach_count].count > 0;
   }
-  d->rows = last->out > 0 ? d->rows : 0;
   return true;
 }
 
@@ -188,7 +187,8 @@ bool xp_dev_prepare_select_rows(xp_dev_context *context, xp_dev_step *step, cons
   xp_dev_type type = step->in[0].type;
   bool is_half = xp_dev_type_is_half(type);
   xp_dev_compare direction;
-  if (scatter->only != XP_HLO_OP_ADD || !find_direction(select, &direction)) {
+  if (scatter->only != XP_HLO_OP_ADD || !find_direction(select, &direction) || step->in[0].count == 0 ||
+      step->in[1].count == 0) {
     return false;
   }
   select_rows *d = xp_arena_alloc(context->plan->arena, sizeof *d);

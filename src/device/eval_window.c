@@ -39,11 +39,6 @@ bool xp_dev_window_is_still(const xp_dev_spatial *dim)
   return w->size == 1 && w->stride == 1 && w->base_dilation == 1 && w->padding_low == 0 && dim->out == dim->in;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-  return b == 0 ? a : common_divisor(b, a % b);
-}
-
 /* Pixel i is over place i * stride + offset of the dilated input, which has an element at each base_dilation-th place:
  * the first such pixel is looked for, the others follow at equal distances. */
 xp_dev_reach xp_dev_window_reach(const xp_dev_spatial *dim, int64_t position)
@@ -51,7 +46,8 @@ xp_dev_reach xp_dev_window_reach(const xp_dev_spatial *dim, int64_t position)
   const xp_hlo_window_dim *w = &dim->window;
   int64_t k = w->is_reversed ? w->size - 1 - position : position;
   int64_t offset = k * w->window_dilation - w->padding_low, base = w->base_dilation;
-  int64_t divisor = common_divisor(w->stride, base), at = offset < 0 ? (-offset - 1) / w->stride + 1 : 0, tries = 0;
+  int64_t divisor = xp_dev_common_divisor(w->stride, base), at = offset < 0 ? (-offset - 1) / w->stride + 1 : 0,
+          tries = 0;
   while (tries < base / divisor && at < dim->out && (at * w->stride + offset) % base != 0) {
     at++, tries++;
   }
@@ -110,15 +106,16 @@ xp_status xp_dev_prepare_reduce_window(xp_dev_context *context, xp_dev_step *ste
   if (!xp_dev_window_prepare(&d->patches, step->in[0].shape, step->out[0].shape, context->instruction->window)) {
     return xp_dev_reject(context, "its window does not fit its operands");
   }
+  if (xp_dev_prepare_window_passes(context, step, &d->patches, d->scalar)) {
+    return XP_OK;
+  }
   double window = 1;
   for (int i = 0; i < d->patches.rank; i++) {
     window *= (double)d->patches.dims[i].window.size;
   }
-  if (!xp_dev_prepare_window_passes(context, step, &d->patches, d->scalar)) {
-    step->detail = d;
-    step->run = run_reduce_window;
-    step->scratch_bytes = xp_dev_lanes_bytes(d->scalar, step->out_count) + xp_dev_patches_scratch(XP_DEV_LANES);
-  }
+  step->detail = d;
+  step->run = run_reduce_window;
+  step->scratch_bytes = xp_dev_lanes_bytes(d->scalar, step->out_count) + xp_dev_patches_scratch(XP_DEV_LANES);
   step->flops = (window - 1) * (double)step->out[0].count * (double)d->scalar->op_count;
   return XP_OK;
 }

@@ -262,7 +262,7 @@ bool xp_dev_prepare_window_passes(xp_dev_context *context, xp_dev_step *step, co
   const xp_dev_kernels *kernels = context->plan->kernels;
   xp_dev_type type = step->in[0].type;
   bool is_half = xp_dev_type_is_half(type);
-  if (step->out_count != 1 || scalar->only >= XP_HLO_OP_COUNT) {
+  if (step->out_count != 1 || scalar->only >= XP_HLO_OP_COUNT || step->in[0].count == 0 || step->out[0].count == 0) {
     return false;
   }
   window_passes *d = xp_arena_alloc(context->plan->arena, sizeof *d);
@@ -277,6 +277,11 @@ bool xp_dev_prepare_window_passes(xp_dev_context *context, xp_dev_step *step, co
     return false;
   }
   d->nothing = nothing_of(scalar->only, d->type);
+  double under = 1; /* elements that each result is made of; a running result and one more */
+  for (int i = 0; i < d->count; i++) {
+    under *= d->passes[i].kind == SLIDING ? (double)d->passes[i].dim.window.size : 2;
+  }
+  step->flops = (under - 1) * (double)step->out[0].count;
   step->scratch_bytes = 2 * d->buffer_bytes;
   step->detail = d;
   step->run = run_window_passes;

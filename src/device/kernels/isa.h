@@ -32,6 +32,7 @@ void XP_DEV_NAME(xp_dev_fill_integer)(xp_dev_kernels *k);
 void XP_DEV_NAME(xp_dev_fill_convert)(xp_dev_kernels *k);
 void XP_DEV_NAME(xp_dev_fill_fold)(xp_dev_kernels *k);
 void XP_DEV_NAME(xp_dev_fill_window)(xp_dev_kernels *k);
+void XP_DEV_NAME(xp_dev_fill_taps)(xp_dev_kernels *k);
 void XP_DEV_NAME(xp_dev_fill_tile)(xp_dev_kernels *k);
 
 #endif

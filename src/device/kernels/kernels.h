@@ -46,6 +46,17 @@ typedef void (*xp_dev_scan)(void *accumulator, void *out, const void *in, int64_
  * * step. */
 typedef void (*xp_dev_select)(void *values, int32_t *places, const void *in, int32_t first, int32_t step, int64_t n);
 
+/* Multiples of so many elements are what the next two take for n. */
+#define XP_DEV_TAPS_MULTIPLE 16
+
+/* out[i] = sum over t of weights[t] * in[shifts[t] + i] for i < n */
+typedef void (*xp_dev_sum_taps)(float *out, const float *in, const int64_t *shifts, const float *weights, int64_t count,
+                                int64_t n);
+
+/* results[t] += sum over i < n of in[shifts[t] + i] * row[i] for t < count, where mask[i] is not 0 but all ones */
+typedef void (*xp_dev_dot_taps)(float *results, const float *in, const int64_t *shifts, int64_t count, const float *row,
+                                const uint32_t *mask, int64_t n);
+
 /* c[rows][columns] += a[k][rows] * b[k][columns] for packed panels a and b; row i of c begins at c + i * c_stride. */
 typedef void (*xp_dev_tile)(void *c, int64_t c_stride, const void *a, const void *b, int64_t k);
 
@@ -69,6 +80,8 @@ typedef struct {
   xp_dev_stride stride[XP_HLO_OP_COUNT][XP_DEV_TYPE_COUNT];      /* add, multiply, maximum, minimum */
   xp_dev_scan scan[XP_HLO_OP_COUNT][XP_DEV_TYPE_COUNT];          /* the same */
   xp_dev_select select[XP_DEV_COMPARE_COUNT][XP_DEV_TYPE_COUNT]; /* of f32, f64, s32, s64, without eq and ne */
+  xp_dev_sum_taps sum_taps;
+  xp_dev_dot_taps dot_taps;
   xp_dev_tile_kernel tile_f32, tile_f64;
 } xp_dev_kernels;
 

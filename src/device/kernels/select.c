@@ -13,6 +13,7 @@
   void xp_dev_fill_convert_##isa(xp_dev_kernels *k);                                                                   \
   void xp_dev_fill_fold_##isa(xp_dev_kernels *k);                                                                      \
   void xp_dev_fill_window_##isa(xp_dev_kernels *k);                                                                    \
+  void xp_dev_fill_taps_##isa(xp_dev_kernels *k);                                                                      \
   void xp_dev_fill_tile_##isa(xp_dev_kernels *k);                                                                      \
   static void fill_##isa(xp_dev_kernels *k)                                                                            \
   {                                                                                                                    \
@@ -21,6 +22,7 @@
     xp_dev_fill_convert_##isa(k);                                                                                      \
     xp_dev_fill_fold_##isa(k);                                                                                         \
     xp_dev_fill_window_##isa(k);                                                                                       \
+    xp_dev_fill_taps_##isa(k);                                                                                         \
     xp_dev_fill_tile_##isa(k);                                                                                         \
   }
 
