@@ -13,8 +13,8 @@
  */
 #include "device/eval_conv_taps.h"
 
-#define MAX_FEATURES 16                 /* of a group; a matrix product is faster with more */
-#define MAX_TAPS     576                /* of all channels of a group, likewise */
+#define MAX_FEATURES 16                 /* of a group */
+#define MAX_TAPS     576                /* of all channels of a group: the shifts stay in the first cache */
 #define MAX_PLANES   16                 /* of a channel */
 #define MAX_ELEMENTS (INT64_C(1) << 23) /* of the planes of a group */
 
@@ -192,13 +192,20 @@ void xp_dev_taps_run(const xp_dev_convolution *c, const xp_dev_step *step, const
 
 /* ---------------------------------------------------------------- planning */
 
+/* With more features a matrix product is faster.  It is so earlier where there are few taps to make up for laying out
+ * planes and, if turned, the row of each feature and image. */
+static bool has_few_features(const taps *t, const xp_dev_convolution *c)
+{
+  return c->group_features <= MAX_FEATURES && c->group_features <= (t->is_turned ? 1 : 4) * t->taps;
+}
+
 static int64_t round_up(int64_t n)
 {
   return (n + XP_DEV_TAPS_MULTIPLE - 1) / XP_DEV_TAPS_MULTIPLE * XP_DEV_TAPS_MULTIPLE;
 }
 
-/* Reads the axes and lays out a plane; false if that is too large, or if the rows would be padding for the most part.
- */
+/* Reads the axes and lays out a plane; false if that is too large, if the rows would be padding for the most part, or
+ * if there are too many features. */
 static bool plan_axes(taps *t, const xp_dev_convolution *c)
 {
   const xp_dev_patches *p = &c->patches;
@@ -227,7 +234,7 @@ static bool plan_axes(taps *t, const xp_dev_convolution *c)
     t->plane *= a->extent;
   }
   t->row = round_up(t->row + 1);
-  if (p->channels > MAX_TAPS / t->taps || t->row > 4 * elements) {
+  if (p->channels > MAX_TAPS / t->taps || t->row > 4 * elements || !has_few_features(t, c)) {
     return false;
   }
   t->channel_planes = t->planes * (t->is_turned ? 1 : p->channels);
@@ -318,8 +325,8 @@ bool xp_dev_taps_plan(xp_dev_context *context, xp_dev_step *step, xp_dev_convolu
 {
   const xp_dev_patches *p = &c->patches;
   int64_t strides[XP_HLO_MAX_RANK], kernel_strides[XP_DEV_MAX_SPATIAL] = {0};
-  if (c->type != XP_DEV_F32 || c->group_features > MAX_FEATURES || c->group_features == 0 || p->channels == 0 ||
-      p->window_count == 0 || p->pixel_count == 0 || c->images == 0) {
+  if (c->type != XP_DEV_F32 || c->group_features == 0 || p->channels == 0 || p->window_count == 0 ||
+      p->pixel_count == 0 || c->images == 0) {
     return false;
   }
   taps *t = xp_arena_alloc(context->plan->arena, sizeof *t);
