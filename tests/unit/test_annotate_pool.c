@@ -54,7 +54,8 @@ static size_t wait_for_bytes(const xp_pool *pool, size_t bytes)
 static void memory_is_touched_ahead_of_what_is_taken(void **state)
 {
   (void)state;
-  for (int old = 0; old < 2; old++) {
+  const bool has_populate = emulator() == NULL; /* qemu says that it has done what madvise asks, and does nothing */
+  for (int old = has_populate ? 0 : 1; old < 2; old++) {
     is_old_kernel = old;
     xp_pool pool;
     assert_true(xp_pool_open(&pool, POOL));
