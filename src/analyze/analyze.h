@@ -90,8 +90,8 @@ typedef struct {
   xp_where where : 8;
   xp_cause cause : 8;
   xp_trigger trigger : 8;
-  bool ranked;                   /* false: a lead-in or tail that says nothing about the program */
-  bool tracing_bound;            /* cause tracing, trigger none, and no read or wait since the previous launch */
+  bool ranked : 1;               /* false: a lead-in or tail that says nothing about the program */
+  bool tracing_bound : 1;        /* cause tracing, trigger none, and no read or wait since the previous launch */
   const xp_gap_details *details; /* NULL: xp_gap_explain computes them */
 } xp_gap;
 
