@@ -201,12 +201,17 @@ void xl_begin(xl_entry *entry, const xl_location *place)
   xl_rt.counts_parts = entry->native->counts_parts;
 }
 
-void xl_end_with_nothing(void)
+void xl_made_drop(size_t count)
 {
-  for (size_t i = 0; i < xl_rt.made_count; i++) {
+  for (size_t i = count; i < xl_rt.made_count; i++) {
     xl_var_drop(xl_rt.made[i]);
   }
-  xl_rt.made_count = 0;
+  xl_rt.made_count = count;
+}
+
+void xl_end_with_nothing(void)
+{
+  xl_made_drop(0);
   if (xl_rt.entry->native->is_traced) {
     const uint64_t now = xp_clock_ticks();
     xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], xl_ticks_dur_ns(now - xl_rt.start_ticks), xl_ticks_ns(now));
