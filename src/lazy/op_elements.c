@@ -20,7 +20,7 @@ bool xl_broadcast_shapes(const xl_var *x, const xl_var *y, xl_shape *shape)
     *shape = *a;
     return true;
   }
-  shape->rank = a->rank > b->rank ? a->rank : b->rank;
+  *shape = (xl_shape){a->rank > b->rank ? a->rank : b->rank, {0}};
   for (size_t i = 0; i < shape->rank; i++) { /* from the last dimension */
     const int64_t m = i < a->rank ? a->dims[a->rank - 1 - i] : 1, n = i < b->rank ? b->dims[b->rank - 1 - i] : 1;
     if (m != n && m != 1 && n != 1) {
@@ -79,11 +79,14 @@ static bool takes_bools(xl_op op)
 
 xl_var *xl_op_binary(xl_op op, xl_var *x, xl_var *y)
 {
-  xl_result result = {.op = op};
+  xl_result result; /* not zeroed as a whole: that would be a twentieth of what a node costs */
   if (x == NULL || y == NULL || !xl_broadcast_shapes(x, y, &result.shape)) {
     return NULL;
   }
+  result.op = op;
   result.type = xl_promote(x->type, y->type);
+  result.attrs = NULL;
+  result.attr_bytes = 0;
   if (result.type == XL_BOOL && !takes_bools(op)) {
     return no_bools();
   }
