@@ -293,7 +293,7 @@ xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *option
 void xp_reading_free(xp_reading *reading);
 
 /* The details of a gap: gap->details, or computed into an arena that the caller owns (and may clear for the next gap).
- * Parts add up to gap->dur_ps.  XP_ERR_MEMORY when memory is out.  One thread at a time. */
+ * Parts add up to gap->dur_ps.  XP_ERR_MEMORY when memory is out.  Any number of threads, each with its own arena. */
 xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details,
                          xp_error *err);
 
