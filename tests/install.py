@@ -69,6 +69,20 @@ int main(int argc, char **argv)
 }
 """
 
+LAZY_ALONE = r"""
+#include <xlaprof/lazy.h>
+
+int main(void)
+{
+  double value = 0;
+  const float values[] = {1, 2, 3};
+  xl_tensor x = xl_from_host(XL_F32, XL_SHAPE(3), values);
+  const bool is_read = xl_item(xl_sum(xl_mul(x, x)), &value, NULL) == XP_OK;
+  xl_shutdown();
+  return is_read && value == 14 ? 0 : 1;
+}
+"""
+
 CMAKE = """
 cmake_minimum_required(VERSION 3.22)
 project(stranger LANGUAGES CXX)
@@ -130,6 +144,17 @@ def use_pkg_config(folder, prefix, environment):
             check(prefix, str(logdir) + kind, "C by pkg-config, %s%s" % (package, kind.replace("_", " ")))
 
 
+def use_rpath(folder, prefix, environment):
+    """A program that names libxlalazy alone, and finds what that needs by its own path alone."""
+    program = folder / "lazy_alone"
+    program.with_suffix(".c").write_text(LAZY_ALONE)
+    flags = run("pkg-config", "--cflags", "--libs", "xlalazy", env=environment).split()
+    library = next(flag[2:] for flag in flags if flag.startswith("-L"))
+    run("cc", "-std=c11", "-o", program, program.with_suffix(".c"), "-Wl,--as-needed", *flags, "-Wl,-rpath," + library)
+    run(program, env={k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"})
+    print("C by a path in the program, xlalazy alone: ok")
+
+
 def archive_of(prefix, flag):
     """-lxlalazy as the path of its archive; other flags as they are."""
     return next(map(str, prefix.glob("lib*/**/lib%s.a" % flag[2:])), flag) if flag.startswith("-lx") else flag
@@ -167,6 +192,7 @@ def main():
         environment = dict(os.environ, LD_LIBRARY_PATH=str(library), PKG_CONFIG_PATH=str(pc.parent))
         if shutil.which("pkg-config"):
             use_pkg_config(folder, prefix, environment)
+            use_rpath(folder, prefix, environment)
         else:
             sys.exit("pkg-config is missing: install the Debian package pkg-config")
         use_cmake(folder, prefix, environment)

@@ -193,8 +193,8 @@ XP_API bool xl_ir_debug(void);
  * nodes before it that have none.  max_depth 0: no source lines.  False if the tensor has a value already. */
 XP_API bool xl_set_op_name_prefix(xl_tensor tensor, const char *prefix, int max_depth);
 
-/* How far the host may run ahead: a barrier returns when at most so many executions are not done, itself included.  32
- * at first; at least 1. */
+/* How far the host may run ahead: a barrier, or an operation of eager mode, returns when at most so many executions are
+ * not done, itself included.  32 at first; at least 1. */
 XP_API void xl_set_most_in_flight(size_t count);
 
 /* A view of a tensor that was updated in place is computed a second time at its first use, as torch does.  True takes

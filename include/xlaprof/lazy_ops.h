@@ -120,8 +120,8 @@ XL_OP(where, xl_tensor condition, xl_tensor x, xl_tensor y);
 
 /* ---------------------------------------------------------------- in place: give x back */
 
-/* The result is cast to the type of x and must have its shape.  All views of x see it.  A leaf that wants a gradient
- * is updated inside XL_NO_GRAD only. */
+/* The result is cast to the type of x and must have its shape.  All views of x see it.  A leaf that wants a gradient,
+ * or a view of one, is updated inside XL_NO_GRAD only. */
 XL_OP(add_, xl_tensor x, xl_tensor y);
 XL_OP(add_scaled_, xl_tensor x, xl_tensor y, double alpha);
 XL_OP(add_scalar_, xl_tensor x, double y);

@@ -4,12 +4,18 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { PAGE = 4 << 10, HUGE_PAGE = 2 << 20, LEAST_HUGE = 4 << 20 };
+enum { HUGE_PAGE = 2 << 20, LEAST_HUGE = 4 << 20 };
+
+size_t xp_page_bytes(void)
+{
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
 
 size_t xp_pages_size(size_t need)
 {
-  size_t unit = need < LEAST_HUGE ? PAGE : HUGE_PAGE;
+  size_t unit = need < LEAST_HUGE ? xp_page_bytes() : HUGE_PAGE;
   return (need + unit - 1) / unit * unit;
 }
 

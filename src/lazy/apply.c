@@ -25,21 +25,27 @@ bool xl_run_eagerly(xl_device *device, xl_node **value)
     xl_refuse(status, "%s", err.text);
     xl_node_drop(*value);
     *value = NULL;
+    return false;
   }
-  return status == XP_OK;
+  xl_flight_limit(&device->flight, xl_rt.most_in_flight); /* what is in flight keeps its operands' memory */
+  return true;
 }
 
-/* The node of an operation, run in eager mode; a reference, NULL with an error. */
+xl_node *xl_build(const xl_node_parts *parts, xl_device *device)
+{
+  xl_node *node = xl_node_create(parts);
+  if (node == NULL) {
+    return xl_refuse(XP_ERR_MEMORY, "there is no memory for a node with %zu operands (%u are possible)",
+                     parts->operand_count, (unsigned)UINT16_MAX);
+  }
+  return xl_runs_eagerly() && !xl_run_eagerly(device, &node) ? NULL : node;
+}
+
 static xl_node *node_of(const xl_result *result, xl_node *const *operands, size_t count, xl_device *device)
 {
   const xl_node_parts parts = {result->op,    result->type,       &result->shape, operands,   count,
                                result->attrs, result->attr_bytes, xl_rt.scope,    xl_rt.place};
-  xl_node *node = xl_node_create(&parts);
-  if (node == NULL) {
-    return xl_refuse(XP_ERR_MEMORY, "there is no memory for a node with %zu operands (%u are possible)", count,
-                     (unsigned)UINT16_MAX);
-  }
-  return xl_runs_eagerly() && !xl_run_eagerly(device, &node) ? NULL : node;
+  return xl_build(&parts, device);
 }
 
 /* The values of the inputs, all on one device.  False with an error. */
@@ -93,45 +99,23 @@ xl_var *xl_apply_view(const xl_result *result, xl_var *x)
   return view != NULL && xl_record(view, result, &x, 1) ? view : NULL;
 }
 
-/* What stands in the way of an update in place, as torch has it; true if nothing does. */
-static bool may_update(const xl_var *x, const xl_var *value)
+xl_var *xl_copy(xl_var *x)
 {
-  const bool is_recorded = !xl_rt.thread->grad_is_off && (xl_has_gradient(x) || xl_has_gradient(value));
-  if (is_recorded && x->wants_grad) {
-    xl_refuse(XP_ERR_USAGE, "a leaf that wants a gradient is updated in place; do it inside XL_NO_GRAD");
-    return false;
-  }
-  if (is_recorded && x->storage->refs > 1) {
-    xl_refuse(XP_ERR_USAGE, "a tensor that shares its memory (with views, or with what a gradient keeps) is updated "
-                            "in place while gradients are recorded; clone it, or do it inside XL_NO_GRAD");
-    return false;
-  }
-  return true;
+  xl_node *value = x != NULL ? xl_var_value(x) : NULL;
+  return value != NULL ? xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
 }
 
-xl_var *xl_update(xl_var *x, xl_var *value)
+xl_var *xl_copy_before(xl_var *x)
 {
-  if (x == NULL || value == NULL || !may_update(x, value)) {
+  const bool is_recording = !xl_rt.thread->grad_is_off;
+  if (x == NULL || (is_recording && !xl_history_follow(x))) {
     return NULL;
   }
-  char a[XL_SHAPE_TEXT], b[XL_SHAPE_TEXT];
-  if (x->type != value->type || !xl_shape_equal(&x->shape, &value->shape)) {
-    return xl_refuse(XP_ERR_USAGE, "the result %s does not fit into the tensor %s",
-                     xl_shape_text(b, value->type, &value->shape), xl_shape_text(a, x->type, &x->shape));
+  xl_var *copy = xl_copy(x);
+  if (copy != NULL && is_recording) {
+    copy->history = xl_grad_node_hold(x->history);
   }
-  xl_node *node = xl_var_value(value);
-  if (node == NULL || xl_var_value(x) == NULL || !xl_var_update(x, xl_node_hold(node))) {
-    return NULL;
-  }
-  if (!xl_rt.thread->grad_is_off) {
-    xl_grad_node *old = x->history;
-    x->history = value->history;
-    if (x->history != NULL) {
-      x->history->refs++;
-    }
-    xl_grad_node_drop(old);
-  }
-  return x;
+  return copy;
 }
 
 xl_var *xl_of_data(xl_data *data, xl_type type, const xl_shape *shape)

@@ -37,6 +37,16 @@ static inline xl_var *xl_apply_3(const xl_result *result, xl_var *x, xl_var *y, 
 /* The same for an operation whose result shares the memory of x. */
 xl_var *xl_apply_view(const xl_result *result, xl_var *x);
 
+/* A node, run in eager mode; a reference.  NULL with an error. */
+xl_node *xl_build(const xl_node_parts *parts, xl_device *device);
+
+/* A tensor of its own with the value of x and no history: costs nothing, since values do not change. */
+xl_var *xl_copy(xl_var *x);
+
+/* The same with the history of x, if gradients are recorded: x before it is updated.  What gradients keep of it must
+ * not change with x, and must not hold x, which holds its history. */
+xl_var *xl_copy_before(xl_var *x);
+
 /* Gives x the value of another tensor of its type and shape, in place; gives x back. */
 xl_var *xl_update(xl_var *x, xl_var *value);
 

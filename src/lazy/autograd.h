@@ -2,8 +2,8 @@
  *
  * Each operation whose inputs want gradients leaves a grad node behind, with an edge for each input: to the grad node
  * of that input, or to the leaf itself.  A grad node keeps tensors, not values: as in torch, what it kept may be
- * updated in place meanwhile, which is an error then.  Its own result is kept as an alias without history, so that
- * there is no ring.
+ * updated in place meanwhile, which is an error then.  They are kept as aliases without history: the history of an
+ * input may come to lead here by an update, and that would be a ring.
  */
 #ifndef XL_AUTOGRAD_H
 #define XL_AUTOGRAD_H
@@ -30,7 +30,7 @@ struct xl_grad_node {
   xl_shape shape; /* of the result */
   xl_var *output; /* kept result, an alias; a reference; NULL: not kept */
   uint32_t output_generation;
-  xl_var *gradient;   /* of the result, while a backward pass runs; borrowed from the call */
+  xl_var *gradient;   /* of the result, while a backward pass runs and until it came here.  A reference */
   bool is_collected;  /* by the backward pass that runs */
   xl_grad_node *next; /* of those that wait to be freed */
   size_t input_count, attr_bytes;
@@ -57,6 +57,18 @@ static inline bool xl_has_gradient(const xl_var *var)
 {
   return var->wants_grad || var->history != NULL;
 }
+
+static inline xl_grad_node *xl_grad_node_hold(xl_grad_node *node)
+{
+  if (node != NULL) {
+    node->refs++;
+  }
+  return node;
+}
+
+/* Makes the history of a view again from that of its base, if the memory was updated meanwhile.  False with an error:
+ * memory, or the view was taken while gradients were off, which torch refuses as well. */
+bool xl_history_follow(xl_var *var);
 
 /* Leaves a grad node behind for a result, if its inputs want that and grad mode is on.  False with an error. */
 bool xl_record(xl_var *output, const xl_result *result, xl_var *const *inputs, size_t count);

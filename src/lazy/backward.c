@@ -1,8 +1,9 @@
 /* The backward pass.
  *
  * It collects the grad nodes that are reached and goes through them from the latest to the earliest: every user of a
- * value is later than what made it.  Nodes that it builds stand under the scope of the operation whose gradient they
- * belong to (lazy/scope.h).
+ * value is later than what made it.  What is made for one of them is dropped before the next one, but for the gradients
+ * that it handed on: so no more of them is alive than is still to be used.  Nodes that it builds stand under the scope
+ * of the operation whose gradient they belong to (lazy/scope.h).
  */
 #include <stdlib.h>
 
@@ -57,21 +58,21 @@ static int latest_first(const void *a, const void *b)
   return (*x)->sequence < (*y)->sequence ? 1 : -1;
 }
 
+static void drop_gradient(xl_grad_node *node)
+{
+  xl_var *gradient = node->gradient;
+  node->gradient = NULL;
+  xl_var_drop(gradient);
+}
+
 static void end_pass(pass *p)
 {
   for (size_t i = 0; i < p->count; i++) {
     p->nodes[i]->is_collected = false;
-    p->nodes[i]->gradient = NULL;
+    drop_gradient(p->nodes[i]);
     xl_grad_node_drop(p->nodes[i]);
   }
   free(p->nodes);
-}
-
-/* A tensor of its own with the value of x: costs nothing, since values do not change. */
-static xl_var *own_copy(xl_var *x)
-{
-  xl_node *value = xl_var_value(x);
-  return value != NULL ? xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
 }
 
 static bool add_to_leaf(xl_var *leaf, xl_var *gradient)
@@ -79,7 +80,7 @@ static bool add_to_leaf(xl_var *leaf, xl_var *gradient)
   if (leaf->grad != NULL) {
     return xl_update(leaf->grad, xl_op_binary(XL_OP_ADD, leaf->grad, gradient)) != NULL;
   }
-  xl_var *copy = own_copy(gradient);
+  xl_var *copy = xl_copy(gradient);
   if (copy != NULL) {
     leaf->grad = xl_var_hold(copy);
   }
@@ -96,9 +97,13 @@ static bool hand_on(const xl_grad_input *input, xl_var *gradient)
   if (input->leaf != NULL) {
     return add_to_leaf(input->leaf, gradient);
   }
-  xl_var **sum = &input->source->gradient;
-  *sum = *sum == NULL ? gradient : xl_op_binary(XL_OP_ADD, *sum, gradient);
-  return *sum != NULL;
+  xl_var *before = input->source->gradient;
+  xl_var *sum = before == NULL ? gradient : xl_op_binary(XL_OP_ADD, before, gradient);
+  if (sum != NULL) {
+    input->source->gradient = xl_var_hold(sum);
+    xl_var_drop(before);
+  }
+  return sum != NULL;
 }
 
 static bool was_changed(const xl_var *saved, uint32_t generation, const xl_grad_node *node)
@@ -171,8 +176,13 @@ static void run_pass(xl_var *tensor, xl_var *gradient, bool keeps_graph)
   xl_rt.thread->grad_is_off = true;
   if (collect_all(&p, tensor->history)) {
     qsort(p.nodes, p.count, sizeof *p.nodes, latest_first);
-    tensor->history->gradient = gradient;
-    for (size_t i = 0; i < p.count && go_back(&p, p.nodes[i]); i++) {
+    tensor->history->gradient = xl_var_hold(gradient);
+    bool is_fine = true;
+    for (size_t i = 0; i < p.count && is_fine; i++) {
+      const size_t made = xl_rt.made_count;
+      is_fine = go_back(&p, p.nodes[i]);
+      drop_gradient(p.nodes[i]);
+      xl_made_drop(made);
     }
   }
   xl_rt.thread->grad_is_off = was_off;
@@ -184,7 +194,7 @@ static void run_pass(xl_var *tensor, xl_var *gradient, bool keeps_graph)
 static void backward(xl_var *tensor, xl_var *gradient, bool keeps_graph)
 {
   char a[XL_SHAPE_TEXT], b[XL_SHAPE_TEXT];
-  if (tensor == NULL || gradient == NULL) {
+  if (tensor == NULL || gradient == NULL || !xl_history_follow(tensor)) {
     return;
   }
   if (!xl_shape_equal(&tensor->shape, &gradient->shape)) {
@@ -212,7 +222,7 @@ void xl_backward_at(const xl_location *at, xl_tensor loss)
               xl_shape_text(shape, var->type, &var->shape));
   } else if (var != NULL) {
     const xl_scope *here = xl_rt.scope;
-    if (xl_rt.names_are_open && var->history != NULL) {
+    if (xl_rt.names_are_open && xl_history_follow(var) && var->history != NULL) {
       xl_rt.scope = xl_scope_join(here, var->history->scope); /* the first gradient belongs to the loss */
     }
     xl_var *ones = xl_filled(var->type, &var->shape, 1);
@@ -231,6 +241,15 @@ void xl_backward_from_at(const xl_location *at, xl_tensor tensor, xl_tensor grad
   xl_end_with_nothing();
 }
 
+/* What is marked is the base of its own views from then on: its memory may be that of others, its history is not. */
+static void leave_base(xl_var *var)
+{
+  xl_var *base = var->base;
+  var->base = NULL;
+  var->is_view_unrecorded = false;
+  xl_var_drop(base);
+}
+
 void xl_requires_grad(xl_tensor tensor, bool is_wanted)
 {
   static xl_entry entry = {"requires_grad", NULL};
@@ -238,11 +257,14 @@ void xl_requires_grad(xl_tensor tensor, bool is_wanted)
   xl_var *var = xl_arg(tensor);
   if (var != NULL && is_wanted && !xl_is_float(var->type)) {
     xl_refuse(XP_ERR_USAGE, "only types with fractions have gradients, this one is %s", xl_type_name(var->type));
-  } else if (var != NULL && var->history != NULL) {
+  } else if (var != NULL && (!xl_history_follow(var) || var->history != NULL)) {
     xl_refuse(XP_ERR_USAGE,
               "the tensor was computed from others that want gradients, so it is no leaf; detach it first");
   } else if (var != NULL) {
     var->wants_grad = is_wanted;
+    if (is_wanted) {
+      leave_base(var);
+    }
   }
   xl_end_with_nothing();
 }

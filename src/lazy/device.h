@@ -45,7 +45,7 @@ xl_device *xl_device_current(xp_error *err);
 void xl_flight_begin(xl_in_flight *flight);
 void xl_flight_end(xl_in_flight *flight, const xp_error *err);
 
-/* Waits until at most so many executions are in flight.  Outside of the runtime's lock. */
+/* Waits until at most so many executions are in flight.  What calls back does not take the runtime's lock. */
 void xl_flight_limit(xl_in_flight *flight, size_t most);
 
 /* Waits for all work; the first error that was not reported. */

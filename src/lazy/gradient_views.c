@@ -43,3 +43,32 @@ void xl_gradient_select(xl_gradient *to)
 {
   put_into_zeros(to, XL_OP_SELECT_PUT);
 }
+
+/* Of what was there before, the gradient of the part is 0; the part has the gradient of its place. */
+static void part_of(xl_gradient *to, xl_op put, xl_op take)
+{
+  const xl_grad_input *before = &to->node->inputs[0], *value = &to->node->inputs[1];
+  xl_result result = {.op = put,
+                      .type = to->grad->type,
+                      .shape = before->shape,
+                      .attrs = to->attrs,
+                      .attr_bytes = to->node->attr_bytes};
+  if (xl_gradient_wanted(to, 0)) {
+    to->result[0] = xl_apply_2(&result, to->grad, xl_op_expand(xl_number(result.type, 0), &value->shape));
+  }
+  if (xl_gradient_wanted(to, 1)) {
+    result.op = take;
+    result.shape = value->shape;
+    to->result[1] = xl_apply_1(&result, to->grad);
+  }
+}
+
+void xl_gradient_slice_put(xl_gradient *to)
+{
+  part_of(to, XL_OP_SLICE_PUT, XL_OP_SLICE);
+}
+
+void xl_gradient_select_put(xl_gradient *to)
+{
+  part_of(to, XL_OP_SELECT_PUT, XL_OP_SELECT);
+}

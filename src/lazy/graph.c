@@ -114,27 +114,34 @@ static void visit(xl_graph *graph, xl_node *root, uint32_t walk)
   }
 }
 
-/* Numbers the results: roots that are one node are one result.  They are looked for from the end, and not far: equal
- * ones are mostly neighbours, and a value may be a result twice. */
+/* Numbers the results: roots that are one node are one result.  What result_of has of a node is its result only if that
+ * result is the node, so that it need not be cleared for each walk. */
 static void add_output(xl_graph *graph, xl_root *root)
 {
   xl_node *node = *root->place;
-  size_t i = graph->output_count;
-  while (i > 0 && graph->output_count - i < 16 && graph->outputs[i - 1] != node) {
-    i--;
-  }
-  root->is_first = i == 0 || graph->outputs[i - 1] != node;
+  uint32_t *result = &graph->result_of[node->number];
+  root->is_first = *result >= graph->output_count || graph->outputs[*result] != node;
   if (root->is_first) {
     if (!room(graph, &graph->outputs, graph->output_count, &graph->output_capacity, sizeof *graph->outputs)) {
       return;
     }
+    *result = (uint32_t)graph->output_count;
     graph->outputs[graph->output_count++] = node;
-    i = graph->output_count;
   }
-  root->output = (uint32_t)(i - 1);
+  root->output = *result;
   key_add(&graph->key, graph->hashes[node->number].high);
   key_add(&graph->key, graph->hashes[node->number].low);
   key_add(&graph->key, root->output);
+}
+
+static void make_room_for_results(xl_graph *graph)
+{
+  if (graph->result_capacity < graph->node_count) {
+    free(graph->result_of);
+    graph->result_of = calloc(graph->node_capacity, sizeof *graph->result_of);
+    graph->result_capacity = graph->result_of != NULL ? graph->node_capacity : 0;
+    graph->failed |= graph->result_of == NULL;
+  }
 }
 
 static bool fits(const xl_node *a, const xl_node *b)
@@ -171,6 +178,7 @@ void xl_graph_walk(xl_graph *graph, xl_root *roots, size_t count, bool may_donat
   for (size_t i = 0; i < count; i++) {
     visit(graph, *roots[i].place, walk);
   }
+  make_room_for_results(graph);
   for (size_t i = 0; i < count && !graph->failed; i++) {
     add_output(graph, &roots[i]);
   }
@@ -183,6 +191,7 @@ void xl_graph_end(xl_graph *graph)
   free(graph->hashes);
   free(graph->parameters);
   free(graph->outputs);
+  free(graph->result_of);
   free(graph->stack);
   *graph = (xl_graph){0};
 }

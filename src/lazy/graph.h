@@ -31,6 +31,8 @@ typedef struct {
   size_t parameter_count, parameter_capacity;
   xl_node **outputs; /* the results, each once */
   size_t output_count, output_capacity;
+  uint32_t *result_of; /* of each node that is a result, which one */
+  size_t result_capacity;
   xl_node **stack;
   size_t stack_capacity;
   size_t alias_count;

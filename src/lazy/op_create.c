@@ -67,13 +67,12 @@ static xl_var *filled(xl_type type, const xl_shape *shape, double value)
 
 xl_var *xl_op_clone(xl_var *x)
 {
-  xl_node *value = x != NULL ? xl_var_value(x) : NULL;
-  if (value == NULL) {
+  xl_var *copy = xl_copy(x);
+  if (copy == NULL) {
     return NULL;
   }
   const xl_result result = {.op = XL_OP_CLONE, .type = x->type, .shape = x->shape};
-  xl_var *copy = xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value)));
-  return copy != NULL && xl_record(copy, &result, &x, 1) ? copy : NULL;
+  return xl_record(copy, &result, &x, 1) ? copy : NULL;
 }
 
 /* The type that places are counted in: f32 for fractions, and whole numbers that hold the smaller types. */
@@ -97,7 +96,8 @@ static xl_var *arange(xl_type type, double start, double end, double step)
   }
   const xl_result result = {.op = XL_OP_ARANGE, .type = type, .shape = XL_SHAPE((int64_t)count)};
   const xl_type counting = counting_type(type);
-  return xl_apply_2(&result, xl_number(counting, start), xl_number(counting, step));
+  xl_var *first = xl_number(counting, start), *distance = xl_number(counting, step);
+  return xl_apply_2(&result, first, distance);
 }
 
 /* The operand is what stands on the diagonal. */

@@ -71,14 +71,16 @@
   X(LOGICAL_OR, "aten::logical_or", logical, XP_HLO_OP_OR, none, 0)                                                    \
   X(LOGICAL_XOR, "aten::logical_xor", logical, XP_HLO_OP_XOR, none, 0)
 
+/* What an update leaves behind that overwrites all of a tensor has no node: only its history, which gives 0. */
 #define XL_VIEW_OPS(X)                                                                                                 \
   X(EXPAND, "aten::expand", expand, 0, expand, 0)                                                                      \
   X(PERMUTE, "aten::permute", permute, 0, permute, 0)                                                                  \
   X(RESHAPE, "aten::view", reshape, 0, reshape, 0)                                                                     \
   X(SLICE, "aten::slice", slice, 0, slice, 0)                                                                          \
   X(SELECT, "aten::select", select, 0, select, 0)                                                                      \
-  X(SLICE_PUT, "xla::update_slice", slice_put, 0, none, 0)                                                             \
-  X(SELECT_PUT, "xla::update_select", select_put, 0, none, 0)
+  X(SLICE_PUT, "xla::update_slice", slice_put, 0, slice_put, 0)                                                        \
+  X(SELECT_PUT, "xla::update_select", select_put, 0, select_put, 0)                                                    \
+  X(OVERWRITE, "aten::fill_", cast, 0, zero, 0)
 
 /* Elements at other places.  Those that take indices keep them for the gradient, which adds to the places they name. */
 #define XL_MOVE_OPS(X)                                                                                                 \

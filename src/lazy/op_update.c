@@ -4,21 +4,10 @@
 #include "lazy/op_elements.h"
 #include "lazy/op_views.h"
 
-/* What x is before it is updated, as the operand of the update: what gradients keep of it must not change with x, and
- * must not hold x, which holds its history. */
+/* What x is before it is updated, as the operand of the update. */
 static xl_var *before(xl_var *x)
 {
-  if (x == NULL || xl_rt.thread->grad_is_off) {
-    return x;
-  }
-  xl_node *value = xl_var_value(x);
-  xl_var *copy =
-      value != NULL ? xl_made(xl_var_create(xl_var_device(x), x->type, &x->shape, xl_node_hold(value))) : NULL;
-  if (copy != NULL && x->history != NULL) {
-    copy->history = x->history;
-    copy->history->refs++;
-  }
-  return copy;
+  return xl_rt.thread->grad_is_off ? x : xl_copy_before(x);
 }
 
 /* Another operand, which may be x again. */

@@ -196,41 +196,40 @@ xl_var *xl_op_select(xl_var *x, int dim, int64_t index)
 
 /* ---------------------------------------------------------------- updates go back */
 
-static xl_node *put_node(const xl_view *view, xl_op op, xl_node *const *operands, size_t count, const void *attrs,
-                         size_t attr_bytes, xl_type type)
+xl_var *xl_view_put_back(const xl_view *view, xl_var *before, xl_var *value)
 {
-  const xl_node_parts parts = {op,    type,       &view->parent_shape, operands,   count,
-                               attrs, attr_bytes, xl_rt.scope,         xl_rt.place};
-  xl_node *node = xl_node_create(&parts);
-  return node != NULL ? node : xl_refuse(XP_ERR_MEMORY, "there is no memory for the graph");
-}
-
-xl_node *xl_view_put_back(const xl_view *view, xl_node *before, xl_node *value, xl_type type)
-{
-  xl_node *const both[] = {before, value};
+  if (before == NULL || value == NULL) {
+    return NULL;
+  }
+  xl_result result = {.op = view->op, .type = value->type, .shape = view->parent_shape};
   int64_t inverse[XL_MAX_RANK];
   switch (view->op) {
   case XL_OP_PERMUTE:
     for (size_t i = 0; i < view->shape.rank; i++) {
       inverse[view->attrs[i]] = (int64_t)i;
     }
-    return put_node(view, XL_OP_PERMUTE, &value, 1, inverse, view->attr_bytes, type);
+    result.attrs = inverse;
+    result.attr_bytes = view->attr_bytes;
+    return xl_apply_1(&result, value);
   case XL_OP_RESHAPE:
-    return put_node(view, XL_OP_RESHAPE, &value, 1, NULL, 0, type);
+    return xl_apply_1(&result, value);
   case XL_OP_SLICE:
-    return put_node(view, XL_OP_SLICE_PUT, both, 2, view->attrs, view->attr_bytes, type);
   case XL_OP_SELECT:
-    return put_node(view, XL_OP_SELECT_PUT, both, 2, view->attrs, view->attr_bytes, type);
+    result.op = view->op == XL_OP_SLICE ? XL_OP_SLICE_PUT : XL_OP_SELECT_PUT;
+    result.attrs = view->attrs;
+    result.attr_bytes = view->attr_bytes;
+    return xl_apply_2(&result, before, value);
   default:
     break;
   }
   /* An expansion: one that repeats nothing, or all of it no times, can be undone. */
   const int64_t elements = xl_shape_elements(&view->shape);
   if (elements == xl_shape_elements(&view->parent_shape)) {
-    return put_node(view, XL_OP_RESHAPE, &value, 1, NULL, 0, type);
+    result.op = XL_OP_RESHAPE;
+    return xl_apply_1(&result, value);
   }
   if (elements == 0) {
-    return xl_node_hold(before);
+    return before;
   }
   return xl_refuse(XP_ERR_USAGE, "an expanded tensor can't be updated in place: several of its elements share one "
                                  "place in memory; clone it");

@@ -18,8 +18,8 @@ xl_var *xl_op_unsqueeze(xl_var *x, int dim);
 xl_var *xl_op_slice(xl_var *x, int dim, int64_t start, int64_t end, int64_t step);
 xl_var *xl_op_select(xl_var *x, int dim, int64_t index);
 
-/* The node of what a view was taken of, with the view's part replaced by a value; a reference, NULL with an error. */
-xl_node *xl_view_put_back(const xl_view *view, xl_node *before, xl_node *value, xl_type type);
+/* What a view was taken of, with the view's part replaced by a value. */
+xl_var *xl_view_put_back(const xl_view *view, xl_var *before, xl_var *value);
 
 /* Attributes of slices and selections. */
 typedef struct {

@@ -187,12 +187,17 @@ void xl_begin(xl_entry *entry, const xl_location *place)
   xp_counter_add(entry->counter, 1);
 }
 
-void xl_end_with_nothing(void)
+void xl_made_drop(size_t count)
 {
-  for (size_t i = 0; i < xl_rt.made_count; i++) {
+  for (size_t i = count; i < xl_rt.made_count; i++) {
     xl_var_drop(xl_rt.made[i]);
   }
-  xl_rt.made_count = 0;
+  xl_rt.made_count = count;
+}
+
+void xl_end_with_nothing(void)
+{
+  xl_made_drop(0);
   const int64_t now_ns = xl_ticks_ns(xp_clock_ticks());
   xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], (double)(now_ns - xl_ticks_ns(xl_rt.start_ticks)), now_ns);
   xl_rt.entry = NULL;

@@ -98,6 +98,9 @@ static inline bool xl_failed(void)
 /* Gives a new tensor (a reference, or NULL when memory was out) to the call: it is dropped at its end. */
 xl_var *xl_made(xl_var *var);
 
+/* Drops those that were given to the call after the first `count`. */
+void xl_made_drop(size_t count);
+
 /* Whether operations run as they are called. */
 static inline bool xl_runs_eagerly(void)
 {

@@ -5,7 +5,6 @@
 
 #include "lazy/apply.h"
 #include "lazy/autograd.h"
-#include "lazy/op_views.h"
 #include "lazy/pieces.h"
 
 static xl_var *var_alloc(xl_storage *storage, xl_type type, const xl_shape *shape)
@@ -53,6 +52,7 @@ static xl_view *view_create(xl_var *x, const xl_node_parts *parts)
                       .op = parts->op,
                       .parent = x->view,
                       .shape = *parts->shape,
+                      .depth = x->view != NULL ? x->view->depth + 1 : 1,
                       .parent_shape = x->shape,
                       .scope = xl_rt.scope,
                       .place = xl_rt.place,
@@ -92,6 +92,9 @@ xl_var *xl_var_view(xl_var *x, const xl_node_parts *parts, xl_node *value)
   xl_var *var = view_var(x->storage, parts->type, parts->shape, view, value);
   if (var != NULL) {
     var->generation = xl_rt.views_are_fresh ? x->storage->generation : 0;
+    var->base = xl_var_hold(x->base != NULL ? x->base : x);
+    var->history_generation = x->storage->generation;
+    var->is_view_unrecorded = x->is_view_unrecorded || xl_rt.thread->grad_is_off;
   }
   return var;
 }
@@ -119,6 +122,7 @@ void xl_var_drop(xl_var *var)
   if (var->view != NULL) {
     xl_cell_close(&var->cell);
     view_drop(var->view);
+    xl_var_drop(var->base);
   }
   if (--var->storage->refs == 0) {
     xl_cell_close(&var->storage->cell);
@@ -131,25 +135,27 @@ void xl_var_drop(xl_var *var)
 
 /* ---------------------------------------------------------------- views that fell behind */
 
-enum { CHAIN_MAX = 64 };
-
-/* The chain of a view, the base's operation first; 0 if it is longer than anybody writes. */
-static size_t chain_of(const xl_view *view, const xl_view *chain[CHAIN_MAX])
+bool xl_chain_open(xl_chain *chain, const xl_view *from, const xl_view *to)
 {
-  size_t count = 0;
-  for (const xl_view *v = view; v != NULL; v = v->parent) {
-    count++;
+  const size_t at_hand = sizeof chain->at_hand / sizeof *chain->at_hand;
+  chain->count = (to != NULL ? to->depth : 0) - (from != NULL ? from->depth : 0);
+  chain->links = chain->count <= at_hand ? chain->at_hand : malloc(chain->count * sizeof(const xl_view *));
+  if (chain->links == NULL) {
+    xl_refuse(XP_ERR_MEMORY, "there is no memory for a view of %zu views", chain->count);
+    return false;
   }
-  if (count > CHAIN_MAX) {
-    xl_refuse(XP_ERR_LIMIT, "a view of %zu views is updated in place, %d are possible; clone one of them", count,
-              CHAIN_MAX);
-    return 0;
+  for (size_t i = chain->count; i > 0; i--) {
+    chain->links[i - 1] = to;
+    to = to->parent;
   }
-  size_t i = count;
-  for (const xl_view *v = view; v != NULL; v = v->parent) {
-    chain[--i] = v;
+  return true;
+}
+
+void xl_chain_close(xl_chain *chain)
+{
+  if (chain->links != chain->at_hand) {
+    free(chain->links);
   }
-  return count;
 }
 
 /* One view operation on a value; a reference, NULL with an error. */
@@ -157,11 +163,7 @@ static xl_node *view_again(const xl_view *view, xl_node *value, xl_type type, xl
 {
   const xl_node_parts parts = {view->op,         type,        &view->shape, &value, 1, view->attrs,
                                view->attr_bytes, view->scope, view->place};
-  xl_node *node = xl_node_create(&parts);
-  if (node == NULL) {
-    return xl_refuse(XP_ERR_MEMORY, "there is no memory for the graph");
-  }
-  return xl_runs_eagerly() && !xl_run_eagerly(device, &node) ? NULL : node;
+  return xl_build(&parts, device);
 }
 
 xl_node *xl_var_value(xl_var *var)
@@ -173,69 +175,31 @@ xl_node *xl_var_value(xl_var *var)
   if (var->generation == storage->generation) {
     return var->cell.value;
   }
-  const xl_view *chain[CHAIN_MAX];
-  const size_t count = chain_of(var->view, chain);
-  xl_node *value = count > 0 ? xl_node_hold(storage->cell.value) : NULL;
-  for (size_t i = 0; i < count && value != NULL; i++) {
-    xl_node *next = view_again(chain[i], value, var->type, storage->device);
+  xl_chain chain;
+  if (!xl_chain_open(&chain, NULL, var->view)) {
+    return NULL;
+  }
+  xl_node *value = xl_node_hold(storage->cell.value);
+  for (size_t i = 0; i < chain.count && value != NULL; i++) {
+    xl_node *next = view_again(chain.links[i], value, var->type, storage->device);
     xl_node_drop(value);
     value = next;
   }
-  if (value == NULL) {
-    return NULL;
-  }
-  xl_cell_set(&var->cell, value);
-  var->generation = storage->generation;
-  return value;
-}
-
-/* ---------------------------------------------------------------- updates */
-
-/* The base with the view's part replaced (takes the reference to value): from the innermost view outwards.  before[i]
- * is what view i was taken of. */
-static xl_node *write_back(xl_var *var, const xl_view *const *chain, size_t count, xl_node *value)
-{
-  xl_node *before[CHAIN_MAX] = {var->storage->cell.value};
-  size_t made = 1;
-  for (; made < count; made++) {
-    before[made] = view_again(chain[made - 1], before[made - 1], var->type, var->storage->device);
-    if (before[made] == NULL) {
-      xl_node_drop(value);
-      value = NULL;
-      break;
-    }
-  }
-  for (size_t i = count; i > 0 && value != NULL; i--) {
-    xl_node *outer = xl_view_put_back(chain[i - 1], before[i - 1], value, var->type);
-    xl_node_drop(value);
-    value = outer;
-    if (value != NULL && xl_runs_eagerly() && !xl_run_eagerly(var->storage->device, &value)) {
-      value = NULL;
-    }
-  }
-  for (size_t i = 1; i < made; i++) {
-    xl_node_drop(before[i]);
+  xl_chain_close(&chain);
+  if (value != NULL) {
+    xl_cell_set(&var->cell, value);
+    var->generation = storage->generation;
   }
   return value;
 }
 
-bool xl_var_update(xl_var *var, xl_node *value)
+void xl_var_update(xl_var *var, xl_node *memory, xl_node *value)
 {
   xl_storage *storage = var->storage;
-  if (var->view == NULL) {
-    xl_cell_set(&storage->cell, value);
-    storage->generation++;
-    return true;
+  xl_cell_set(&storage->cell, memory);
+  storage->generation++;
+  if (var->view != NULL) {
+    xl_cell_set(&var->cell, value);
+    var->generation = storage->generation;
   }
-  const xl_view *chain[CHAIN_MAX];
-  const size_t count = chain_of(var->view, chain);
-  xl_node *base = count > 0 ? write_back(var, chain, count, xl_node_hold(value)) : NULL;
-  if (base == NULL) {
-    xl_node_drop(value);
-    return false;
-  }
-  xl_cell_set(&storage->cell, base);
-  xl_cell_set(&var->cell, value);
-  var->generation = ++storage->generation;
-  return true;
 }

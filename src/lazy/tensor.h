@@ -6,7 +6,11 @@
  * generation 0 although its value is new, as torch's does; so a view of memory that was ever updated is computed twice
  * (xl_set_fresh_views ends that).
  *
- * An update of a view is written back into the base at once, through the chain.
+ * An update of a view is written back into the base at once, through the chain (lazy/update.c).
+ *
+ * Gradients know memory by another base: the tensor that a view was taken of first, which is the storage's own, or one
+ * that was detached, or a view that was made a leaf.  An update of a view changes the history of that base; views of it
+ * take theirs from there again when they are used, as they do with values.
  *
  * All are counted: handles, views, saved values and gradients hold tensors; tensors hold their storage.
  */
@@ -31,6 +35,7 @@ struct xl_view {
   uint32_t refs;
   xl_op op;
   xl_view *parent; /* NULL: of the base.  A reference */
+  uint32_t depth;  /* operations up to this one */
   xl_shape shape, parent_shape;
   const xl_scope *scope; /* in which it was taken, and where: it has these names whenever it is computed again */
   const xl_location *place;
@@ -40,16 +45,31 @@ struct xl_view {
 
 struct xl_var {
   uint32_t refs;
+  uint32_t history_generation; /* of a view: the generation that its history is of (xl_history_follow) */
   xl_storage *storage;
   xl_view *view; /* NULL: it is the base */
   xl_cell cell;  /* of a view */
   uint32_t generation;
-  xl_type type;
+  xl_type type : 8;
+  bool wants_grad;         /* a leaf */
+  bool is_view_unrecorded; /* a view that was taken while gradients were off, or of such a one */
   xl_shape shape;
-  bool wants_grad;       /* a leaf */
   xl_var *grad;          /* of a leaf; a reference */
   xl_grad_node *history; /* what it was computed by, if gradients go through it.  A reference */
+  xl_var *base;          /* of a view: the tensor whose history has what all its views do.  A reference; NULL: none */
 };
+
+/* The operations of a view from its first to its last. */
+typedef struct {
+  size_t count;
+  const xl_view **links;
+  const xl_view *at_hand[8];
+} xl_chain;
+
+/* The chain from behind a view (NULL: from the memory itself) to one that was taken of it.  False with an error, and
+ * then there is nothing to close. */
+bool xl_chain_open(xl_chain *chain, const xl_view *from, const xl_view *to);
+void xl_chain_close(xl_chain *chain);
 
 /* A base tensor; takes the reference to value.  NULL when memory is out. */
 xl_var *xl_var_create(xl_device *device, xl_type type, const xl_shape *shape, xl_node *value);
@@ -71,8 +91,8 @@ void xl_var_drop(xl_var *var);
 /* The value as it is now, computed again if it is a view that fell behind; borrowed.  NULL with an error. */
 xl_node *xl_var_value(xl_var *var);
 
-/* Gives the tensor a new value in place (takes the reference), for all that share its memory.  False with an error. */
-bool xl_var_update(xl_var *var, xl_node *value);
+/* Takes a value for the memory, and for a view its own (references): all others that share the memory fall behind. */
+void xl_var_update(xl_var *var, xl_node *memory, xl_node *value);
 
 static inline xl_device *xl_var_device(const xl_var *var)
 {

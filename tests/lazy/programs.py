@@ -314,12 +314,12 @@ class Program:
 MODES = ("lazy", "lazy barriers", "lazy barriers fresh", "eager", "eager fresh")
 
 
-def run(number, mode, log):
+def run(kind, number, mode, log):
     """Why a program failed, or nothing."""
     xl.set_eager("eager" in mode)
     xl.library.xl_set_fresh_views("fresh" in mode)
     try:
-        Program(number, mode, log).run()
+        kind(number, mode, log).run()
     except (xl.Error, AssertionError) as error:
         return "program %d, %s: %s" % (number, mode, error)
     finally:
@@ -328,8 +328,8 @@ def run(number, mode, log):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(kind, text):
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--library", required=True, help="libxlalazy.so")
     parser.add_argument("--plugin", default="embedded", help="the device to run on")
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
@@ -341,7 +341,7 @@ def main():
     xl.open_device(args.plugin)
     log = print if args.verbose else lambda text: None
     np.seterr(over="ignore")
-    problems = [p for n in range(args.first, args.first + args.count) for m in MODES if (p := run(n, m, log))]
+    problems = [p for n in range(args.first, args.first + args.count) for m in MODES if (p := run(kind, n, m, log))]
     for problem in problems[:10]:
         print(problem)
     gc.collect()
@@ -352,4 +352,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(Program, __doc__)

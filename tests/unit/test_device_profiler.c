@@ -440,9 +440,14 @@ static void a_session_of_many_runs_is_whole(void **state)
   assert_int_equal(ops->count, 2 * RUNS);
   assert_int_equal(modules->count, RUNS);
   assert_int_equal(line_named(plane, "Steps")->count, RUNS);
-  for (size_t i = 0; i < RUNS; i++) { /* every run holds its two operations */
-    assert_true(ops->start_ps[2 * i] >= modules->start_ps[i]);
-    assert_true(xp_event_end(ops, 2 * i) <= ops->start_ps[2 * i + 1]);
+  for (size_t i = 0; i < RUNS; i++) { /* every run holds its two operations, one behind the other */
+    const int64_t first = ops->start_ps[2 * i], second = ops->start_ps[2 * i + 1];
+    assert_true(first >= modules->start_ps[i]);
+    if (first == second) { /* one tick of the clock: the first took no time, and so stands behind the second */
+      assert_int_equal(xp_event_end(ops, 2 * i + 1), second);
+    } else {
+      assert_true(xp_event_end(ops, 2 * i) <= second);
+    }
     assert_true(xp_event_end(ops, 2 * i + 1) <= xp_event_end(modules, i));
   }
   xp_capture_free(capture);
@@ -453,6 +458,7 @@ static void a_session_of_many_runs_is_whole(void **state)
 static void a_fork_in_a_session_has_none_and_may_start_its_own(void **state)
 {
   (void)state;
+  skip_if_emulated("cannot start threads in a child of a program that has some");
   bench b = set_up(&add_then_multiply, NULL, 0);
   xp_abi_profiler *profiler = start_profiler(usual());
   run_once(&b, -1, -1);

@@ -102,6 +102,21 @@ static void fresh_views_are_not_computed_twice(void **state)
   assert_int_equal(samples("EagerOpExecuteTime"), 54);
 }
 
+static void what_many_tensors_hold_is_computed_into_one_array(void **state)
+{
+  (void)state;
+  enum { OTHERS = 40 };
+  xl_tensor x = vector(2, (const float[]){1, 2}), view = xl_slice(xl_neg(x), 0, 1, 2, 1), last = XL_NONE;
+  for (int i = 0; i < OTHERS; i++) {
+    xl_add_scalar(x, i);
+    last = xl_detach(view);
+  }
+  const int64_t before = counted("CreateDataHandles");
+  sync_now();
+  assert_int_equal(counted("CreateDataHandles") - before, 2 + OTHERS); /* -x and its part */
+  assert_values(last, (const float[]){-2}, 1);
+}
+
 static void parameters_that_a_step_updates_are_donated(void **state)
 {
   (void)state;
@@ -269,6 +284,7 @@ int main(void)
       cmocka_unit_test_teardown(a_lazy_step_with_names_compiles_once_too, end_lazy),
       cmocka_unit_test_teardown(an_eager_step_has_the_lessons_counts, end_lazy),
       cmocka_unit_test_teardown(fresh_views_are_not_computed_twice, end_lazy),
+      cmocka_unit_test_teardown(what_many_tensors_hold_is_computed_into_one_array, end_lazy),
       cmocka_unit_test_teardown(parameters_that_a_step_updates_are_donated, end_lazy),
       cmocka_unit_test_teardown(equal_graphs_on_other_values_are_one_program, end_lazy),
       cmocka_unit_test_teardown(graphs_that_differ_in_their_arrays_order_are_two_programs, end_lazy),

@@ -107,6 +107,26 @@ static void train(void)
   }
 }
 
+static void train_through_views(void)
+{
+  XL_POOL
+  {
+    xl_tensor w = two_by_two(), x = XL_NONE, column = XL_NONE;
+    xl_requires_grad(w, true);
+    x = xl_mul(w, w); /* 1 4 9 16 */
+    column = xl_select(x, 1, 0);
+    xl_mul_(xl_select(xl_t(x), 0, 1), xl_clone(column)); /* 1 4, 9 144 */
+    xl_mul_scalar_(column, 2);                           /* 2 4, 18 144 */
+    expect(sum_of(x), 168);
+    take_error();
+    if (!has_failed) { /* of 2 a^2 + b^2 a^2 in the first row: 4 a + 2 b^2 a, and 2 a^2 b */
+      xl_backward(xl_sum(x));
+    }
+    take_error();
+    expect(has_failed ? XL_NONE : xl_sum(xl_grad(w)), 12 + 4 + 108 + 72);
+  }
+}
+
 static void write_down(void)
 {
   xp_error err = {0};
@@ -258,6 +278,7 @@ static void fail_each_of(void (*tried)(void))
     fail_each_of(tried);                                                                                               \
   }
 SURVIVES(update_through_views)
+SURVIVES(train_through_views)
 SURVIVES(train)
 SURVIVES(write_down)
 SURVIVES(run_eagerly)
@@ -269,6 +290,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(update_through_views_survives_each_allocation_that_fails),
+      cmocka_unit_test(train_through_views_survives_each_allocation_that_fails),
       cmocka_unit_test(train_survives_each_allocation_that_fails),
       cmocka_unit_test(write_down_survives_each_allocation_that_fails),
       cmocka_unit_test(run_eagerly_survives_each_allocation_that_fails),
