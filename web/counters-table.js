@@ -26,7 +26,7 @@ export async function counters(box) {
       el("span", { text: name }),
       el("span", {
         class: "soft",
-        text: answer.steps > 0 && answer.per_step ? `${rate(answer.per_step[name])} a step` : MEANING[name],
+        text: answer.steps > 0 && answer.per_step ? `${rate(answer.per_step[name])} a step, mean of all ${answer.steps}` : MEANING[name],
       }),
     );
   const scopes = table({
@@ -50,7 +50,7 @@ export async function counters(box) {
             "section",
             {},
             el("h2", {
-              text: `Cut points: what ended a program and sent it to the device${answer.programs_per_step > 0 ? ` (${rate(answer.programs_per_step)} programs a step)` : ""}`,
+              text: `Cut points: what ended a program and sent it to the device${answer.programs_per_step > 0 ? ` (${rate(answer.programs_per_step)} programs per ${answer.main_step} step)` : ""}`,
             }),
             el(
               "ul",
@@ -63,7 +63,7 @@ export async function counters(box) {
                     {},
                     el("b", { text: count(cut.count) }),
                     ` ${CUTS[cut.kind] ?? cut.kind}${cut.scope ? `${cut.kind === "step_end" ? " " : " in "}${cut.scope}` : ""}`,
-                    cut.per_step > 0 ? el("span", { class: "soft", text: `, ${rate(cut.per_step)} a step` }) : null,
+                    cut.per_step > 0 ? el("span", { class: "soft", text: `, ${rate(cut.per_step)} per ${answer.main_step} step` }) : null,
                   ),
                 ),
             ),

@@ -9,7 +9,7 @@ import { table } from "./table.js";
 
 const GATES = {
   on: "Names are on.",
-  off: "Names are off: the host has scopes that never reach the device. Set XLA_HLO_DEBUG=1 before the program starts (torch_xla) and capture again.",
+  off: "Names are off: the host has scopes that never reach the device. Set XLA_HLO_DEBUG=1 before the program starts, and capture again.",
   unknown: "",
 };
 

@@ -147,6 +147,7 @@ static void alone_json(xp_json *json, const xp_metrics_report *report)
   xp_json_key(json, "by_scope");
   xp_json_array_line(json);
   xp_json_array_end(json);
+  xp_field_null(json, "main_step");
   xp_field_null(json, "programs_per_step");
   xp_field_text(json, "source", "report");
   xp_field_text(json, "covers", "process");
