@@ -90,8 +90,8 @@ typedef struct {
   xp_where where : 8;
   xp_cause cause : 8;
   xp_trigger trigger : 8;
-  bool ranked;                   /* false: a lead-in or tail that says nothing about the program */
-  bool tracing_bound;            /* cause tracing, trigger none, and no read or wait since the previous launch */
+  bool ranked : 1;               /* false: a lead-in or tail that says nothing about the program */
+  bool tracing_bound : 1;        /* cause tracing, trigger none, and no read or wait since the previous launch */
   const xp_gap_details *details; /* NULL: xp_gap_explain computes them */
 } xp_gap;
 
@@ -293,7 +293,7 @@ xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *option
 void xp_reading_free(xp_reading *reading);
 
 /* The details of a gap: gap->details, or computed into an arena that the caller owns (and may clear for the next gap).
- * Parts add up to gap->dur_ps.  XP_ERR_MEMORY when memory is out.  One thread at a time. */
+ * Parts add up to gap->dur_ps.  XP_ERR_MEMORY when memory is out.  Any number of threads, each with its own arena. */
 xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details,
                          xp_error *err);
 

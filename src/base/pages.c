@@ -7,9 +7,10 @@
 
 enum { PAGE = 4 << 10, HUGE_PAGE = 2 << 20, LEAST_HUGE = 4 << 20 };
 
+/* A last huge page that would stay more than half empty is left to small ones: it would be resident as a whole. */
 size_t xp_pages_size(size_t need)
 {
-  size_t unit = need < LEAST_HUGE ? PAGE : HUGE_PAGE;
+  size_t tail = need % HUGE_PAGE, unit = need < LEAST_HUGE || tail <= HUGE_PAGE / 2 ? PAGE : HUGE_PAGE;
   return (need + unit - 1) / unit * unit;
 }
 
