@@ -227,6 +227,7 @@ typedef struct {
   size_t scope_count;
   xp_str *host_only, *device_only;
   size_t host_only_count, device_only_count;
+  bool is_annotated; /* the host entered a scope or step of the program */
   enum { XP_GATE_UNKNOWN, XP_GATE_ON, XP_GATE_OFF } gate;
 } xp_names;
 
@@ -236,7 +237,8 @@ typedef enum { XP_CLOCK_OK, XP_CLOCK_SHIFTED, XP_CLOCK_INCONSISTENT } xp_clock_s
 typedef struct {
   xp_str text;     /* what to do */
   xp_str evidence; /* what was seen that says so */
-  double share;    /* of the run (the sessions of the devices with work, else their windows), 0..1; below 0: no share */
+  double share;    /* of the run (the sessions of the devices with work, else their windows), 0..1; below 0: there is no
+                      run */
 } xp_advice;
 
 typedef struct {

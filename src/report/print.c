@@ -27,7 +27,7 @@ void xp_print_heading(const xp_printer *printer, const char *format, ...)
 void xp_print_text(const xp_printer *printer, const char *first, const char *rest, xp_str text)
 {
   if (printer->form == XP_FORM_HTML) {
-    xp_html_line(printer, first, rest, text);
+    xp_html_line(printer, first, rest, text, true);
     return;
   }
   xp_str shown = xp_text_printable(printer->scratch, text);
@@ -37,7 +37,7 @@ void xp_print_text(const xp_printer *printer, const char *first, const char *res
 void xp_print_exact(const xp_printer *printer, const char *first, const char *rest, xp_str text)
 {
   if (printer->form == XP_FORM_HTML) {
-    xp_html_line(printer, first, rest, text);
+    xp_html_line(printer, first, rest, text, false);
     return;
   }
   xp_str shown = xp_text_printable(printer->scratch, text);

@@ -131,6 +131,10 @@ async function aGapIsSelected(page) {
   assert.ok(text.includes(gap.scope) && text.includes(gap.before.op) && text.includes(gap.after.op) && text.includes(gap.evidence[0].event), text);
   const longest = gap.parts[0];
   assert.ok(text.includes(`${(longest.ps / 1e9).toFixed(1)} ms ${longest.cause}`), text);
+  const rows = await page.$$eval(".details dt", (nodes) => nodes.map((node) => [node.innerText, node.nextElementSibling.innerText]));
+  assert.equal(new Set(rows.map(([label]) => label)).size, rows.length, `two rows have one name: ${rows.map(([label]) => label)}`);
+  const trigger = rows.find(([label]) => label === "trigger")[1];
+  assert.ok(trigger.startsWith("value request in watermark") && trigger.includes(gap.evidence[0].event), trigger);
   assert.ok((await pixels(page, "canvas.tracks", "accent")) > 100, "it is outlined");
   await page.keyboard.press("f");
   const fitted = await view(page);
