@@ -14,7 +14,9 @@ void xp_print_heading(const xp_printer *printer, const char *format, ...)
   int length = vsnprintf(text, sizeof text, format, args);
   va_end(args);
   if (printer->form == XP_FORM_HTML) {
-    xp_html_element(printer, "h2", "", xp_str_c(length >= 0 ? text : ""));
+    fputs("<h2>", printer->out);
+    xp_html_prose(printer, xp_str_c(length >= 0 ? text : ""));
+    fputs("</h2>\n", printer->out);
     return;
   }
   fputs(printer->colour ? "\n\033[1m" : "\n", printer->out);

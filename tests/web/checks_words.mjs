@@ -117,7 +117,7 @@ async function countersAreHeldAgainstAReport(browser) {
     });
     await withPage(browser, join(SCENARIOS, "s14_no_device_plane_but_launches.xplane.pb"), async (page) => {
       await lookAt(page, "counters");
-      assert.ok((await page.text("#view-counters")).includes("(1 program a step)"));
+      assert.ok((await page.text("#view-counters")).includes("(1 program per train_step step)"));
     });
   } finally {
     rmSync(folder, { recursive: true });
