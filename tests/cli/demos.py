@@ -212,6 +212,7 @@ def check_lab():
                                                "2. Counters: ok", "3. Losses: ok", "\nNext\n")]
         must("order of the parts of the lab: %r" % places, places == sorted(places) and -1 not in places)
         must("lab has two empty lines in a row", "\n\n\n" not in text)
+        must("a scope without a name, where reads lie in none", "``" not in text)
         steps = json_of("steps", folder)["steps"]
         same("steps of the lab", [(s["name"], s["num"], s["compiles"], s["executes"]) for s in steps], [*LAB])
         must("captured through a server", list(pathlib.Path(folder).glob("plugins/profile/*/localhost_*.xplane.pb")))
