@@ -81,10 +81,11 @@ const command commands[CMD_COUNT] = {
         {"demo", "lab|sd21|sdxl", "runs a small program on lazy tensors, and explains what it shows",
          "lab: trains two linear layers, lazily and operation by operation (eagerly), and counts the programs that are "
          "compiled and executed. sd21: a diffusion pipeline with one gap in the middle, where the host tokenises a "
-         "prompt. sdxl: one with a large gap, where the host marks the image, and two small ones a step, where the "
-         "scheduler reads values. Both capture themselves through a profiler server, and print the reading, and what "
-         "was predicted beside what was found. They run on the embedded device, or on that of a PJRT plugin. Exit "
-         "status 1 if what is found is not what it was written to show, 5 if the plugin shows nothing of its device.",
+         "prompt. sdxl: one with a large gap, where the host marks the image, and small ones, two for each step of the "
+         "scheduler, which reads values. All capture themselves through a profiler server, and print counters, the "
+         "reading, and what was predicted beside what was found. They run on the embedded device, or on that of a PJRT "
+         "plugin. Exit status 1 if what is found is not what it was written to show, 5 (sd21, sdxl) if the plugin "
+         "shows nothing of its device.",
          "xlaprof demo sdxl --fixed", run_demo},
 };
 

@@ -3,28 +3,9 @@
 #include "html_file.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "session/run_files.h"
-
-static xp_status find_directory(const char *path, char directory[XP_PATH_ROOM], xp_error *err)
-{
-  struct stat info;
-  size_t slash = xp_str_rfind(xp_str_c(path), '/'), length = strlen(path);
-  if (length == 0 || slash + 1 == length || length >= XP_PATH_ROOM) {
-    return xp_fail(err, XP_ERR_USAGE, "--html \"%.100s\" is no name of a file. Write --html report.html", path);
-  }
-  if (lstat(path, &info) == 0) {
-    return xp_fail(err, XP_ERR_IO, "%.500s exists: remove it, or choose another name", path);
-  }
-  snprintf(directory, XP_PATH_ROOM, "%.*s",
-           slash == length ? 1
-           : slash == 0    ? 1
-                           : (int)slash,
-           slash == length ? "." : path);
-  return XP_OK;
-}
 
 static xp_status write_stream(xp_new_file *file, const xp_output *output, xp_reading *reading, xp_error *err)
 {
@@ -49,12 +30,8 @@ static xp_status write_stream(xp_new_file *file, const xp_output *output, xp_rea
 
 xp_status html_file_write(const char *path, const xp_output *output, xp_reading *reading, xp_error *err)
 {
-  char directory[XP_PATH_ROOM];
-  xp_new_file file = {.fd = -1};
-  xp_status status = find_directory(path, directory, err);
-  if (status == XP_OK) {
-    status = xp_new_file_open(directory, path, &file, err);
-  }
+  xp_new_file file;
+  xp_status status = xp_new_file_open_as(path, &file, err);
   if (status == XP_OK) {
     status = write_stream(&file, output, reading, err);
   }

@@ -4,8 +4,8 @@
     docs/refresh.py [--xlaprof PROGRAM] [--check]
 
 A block of README.md or docs/*.md that begins with ```console and a line "$ COMMAND" is run in tests/data/captures, where
-COMMAND is xlaprof or one of the EXAMPLES, and what the program prints replaces the rest of the block.  $SCRATCH is an empty
-folder of each block.  --check changes nothing and exits with status 1 if a block is not what the program prints now.
+COMMAND is xlaprof or one of the EXAMPLES, and what the program prints replaces the rest of the block.  Pages to walk through
+run in the root of the tree, where their readers are.  $SCRATCH is an empty folder of each block.  --check changes nothing and exits with status 1 if a block is not what the program prints now.
 """
 import argparse
 import os
@@ -17,22 +17,25 @@ import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parent.parent
 EXAMPLES = ("tutorial",)
+WALKS = ("lesson.md", "tutorial.md")
 BLOCK = re.compile(r"^```console\n\$ ((?:[A-Z_]+=\S+ )?(?:xlaprof|%s)\b.*)\n(?:.*\n)*?```$" % "|".join(EXAMPLES), re.M)
 
 
-def output_of(command, program):
+def output_of(command, program, folder):
     path = "%s:%s:%s" % (program.parent, program.parent / "examples", os.environ["PATH"])
     with tempfile.TemporaryDirectory() as scratch:
         env = dict(os.environ, PATH=path, LC_ALL="C.UTF-8", SCRATCH=scratch)
-        run = subprocess.run(["sh", "-c", command], cwd=TREE / "tests/data/captures", env=env, stdin=subprocess.DEVNULL,
+        run = subprocess.run(["sh", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
     return run.stdout.decode().replace("\r\n", "\n")
 
 
-def refreshed(text, program):
+def refreshed(page, program):
+    folder = TREE if page.name in WALKS else TREE / "tests/data/captures"
+
     def block(match):
-        return "```console\n$ %s\n%s```" % (match[1], output_of(match[1], program))
-    return BLOCK.sub(block, text)
+        return "```console\n$ %s\n%s```" % (match[1], output_of(match[1], program, folder))
+    return BLOCK.sub(block, page.read_text())
 
 
 def main():
@@ -43,7 +46,7 @@ def main():
     stale = []
     for page in [TREE / "README.md", *sorted((TREE / "docs").glob("*.md"))]:
         text = page.read_text()
-        new = refreshed(text, args.xlaprof.resolve())
+        new = refreshed(page, args.xlaprof.resolve())
         if new != text:
             stale.append(page.relative_to(TREE).as_posix())
             if not args.check:

@@ -7,7 +7,8 @@ those that were predicted?
 It can be pasted into a notebook with a TPU as it is (needed there: torch_xla, and the program xlaprof).  It trains a small
 network with torch_xla, with the profiler's server in the same process; each step is wrapped in StepTrace, with XLA_HLO_DEBUG=1.
 `xlaprof capture` asks the server for a capture, and `xlaprof check` answers the questions.  The loop reads its loss after every
-step, and then works on the host for 30 ms: one gap a step, with the cause `host`, in `log`, after a read.
+step, and then works on the host for 30 ms: one gap a step, with the cause `host`, in `log`, after a read.  How many steps
+the capture can have follows from how many were run, and how long they took.
 
     --plugin    runs on the device of this PJRT plugin, such as libxlaprof_pjrt.so; without it on that of $PJRT_DEVICE
     --no-names  leaves XLA_HLO_DEBUG alone: nothing fails, and the names do not arrive
@@ -26,11 +27,18 @@ import sys
 import tempfile
 import time
 
-PREDICTED = [
-    {"scope": "log", "cause": "host", "trigger": "value_request", "trigger_scope": "log", "min_ps": 25 * 10**9},
-    {"cause": "in_program", "count": [0, None]},  # pauses inside a program, in which the host has no part
-    {"cause": "unknown", "count": [0, 2]},  # the capture begins within a step, and does not know what was open before
-]
+CAPTURE_S = 1.5
+
+
+def predicted(steps, longest_s):
+    """The gaps, from the steps that were run around the capture, and the longest of them."""
+    least = max(1, int(CAPTURE_S / longest_s) - 2)  # whole steps in any 1.5 s; at their ends one may be cut, or unknown
+    return [
+        {"scope": "log", "cause": "host", "trigger": "value_request", "trigger_scope": "log", "min_ps": 25 * 10**9,
+         "count": [least, steps]},
+        {"cause": "in_program", "count": [0, None]},  # pauses inside a program, in which the host has no part
+        {"cause": "unknown", "count": [0, 2]},  # the capture begins within a step, and does not know what was open before
+    ]
 
 
 def options():
@@ -84,11 +92,14 @@ class Training:
 
 
 def train_until(done, training, xp):
-    number = 0
+    """The number of steps, how long the longest one took, and the last loss."""
+    number, longest_s = 0, 0
     while not done():
+        start = time.monotonic()
         value = training.step(xp, number)
+        longest_s = max(longest_s, time.monotonic() - start)
         number += 1
-    return number, value
+    return number, longest_s, value
 
 
 def say_what_this_can_show(torch_xla, o):
@@ -122,9 +133,10 @@ def main():
     server = xp.start_server(port)
     with tempfile.TemporaryDirectory() as scratch:
         logdir, expected = o.logdir or scratch, pathlib.Path(scratch) / "predicted.json"
-        expected.write_text(json.dumps(PREDICTED, indent=1))
-        capture = subprocess.Popen([o.xlaprof, "capture", "localhost:%d" % port, logdir, "--duration-ms", "1500"])
-        steps, value = train_until(lambda: capture.poll() is not None, training, xp)
+        capture = subprocess.Popen([o.xlaprof, "capture", "localhost:%d" % port, logdir, "--duration-ms",
+                                    "%d" % (CAPTURE_S * 1000)])
+        steps, longest_s, value = train_until(lambda: capture.poll() is not None, training, xp)
+        expected.write_text(json.dumps(predicted(steps, longest_s), indent=1))
         print("%d steps while the capture was made; loss %.5f" % (steps, value), flush=True)
         del server
         if capture.returncode != 0:

@@ -4,11 +4,11 @@
 #define XLAPROF_DIFFUSION_DEMO_H
 
 #include "analyze/check.h"
+#include "demo_run.h"
 #include "diffusion.h"
-#include "options.h"
-#include "report/report.h"
+#include "session/run_files.h"
 
-#define DEMO_FLOOR_PERCENT 5 /* of a step's period: gaps count from here on */
+#define DEMO_FLOOR_PERCENT 2 /* of a step's period: gaps count from here on, as `xlaprof check` has it */
 
 typedef struct {
   uint64_t compiles, executes, reads;
@@ -17,9 +17,10 @@ typedef struct {
 /* One way to run the pipeline, and what must be found. */
 typedef struct {
   diffusion_options options;
-  run_counts counts;    /* of a run for which all is compiled */
-  const char *expected; /* gaps, as `xlaprof check --expect` reads them */
-  double gap_share;     /* the longest gap is at least this share of the host's work; 0: no gap is near it */
+  run_counts counts; /* of a run for which all is compiled */
+  const char *gap;   /* keys of the large gap, as `xlaprof check --expect` reads them; NULL: there is none */
+  const char *small; /* the row of the small ones; NULL: there are none */
+  double gap_share;  /* the large gap is at least this share of the host's work */
   const char *story;
 } demo_variant;
 
@@ -30,24 +31,21 @@ typedef struct {
 } demo_kind;
 
 typedef struct {
-  const options *o;
-  xp_output output;
+  demo_run run;
   const demo_kind *kind;
   const demo_variant *variant;
-  const char *device;
   diffusion *pipeline;
   uint8_t pixels[PIXELS];
-  char logdir[4096], path[4096], expected[4200]; /* of the capture's folder, its file, and the predictions */
+  char predictions[1024];      /* of gaps, as `xlaprof check --expect` reads them */
+  char expected[XP_PATH_ROOM]; /* the file that has them */
   run_counts first, second, captured;
-  bool is_device_seen; /* the capture has work of a device */
-  bool ok;
 } diffusion_demo;
 
 /* Before the capture: the story and the counters of two runs; for text only. */
 xp_status tell_counters(diffusion_demo *d, xp_error *err);
 
-/* The reading of the capture, and what was predicted beside what was found; or all of it as JSON.  Sets `captured`,
- * `is_device_seen` and `ok`. */
+/* The reading of the capture, and what was predicted beside what was found; or all of it as JSON.  Sets `captured`
+ * and `run.ok`. */
 xp_status tell_capture(diffusion_demo *d, xp_reading *reading, xp_error *err);
 
 #endif

@@ -1,7 +1,5 @@
 /* What demo sd21 and demo sdxl print: counters first, since they are exact and cost nothing; then the reading of the
  * capture; then what was predicted beside what was found.
- *
- * A plugin without a profiler gives a capture of the host alone.  Then the counters can be checked, and nothing else.
  */
 #include <inttypes.h>
 
@@ -64,22 +62,7 @@ static bool is_as_plain_as_predicted(const found *f)
   return f->check->names.scoped == 0 && !has_name && (share > 0 ? gap >= share * work : gap < work / 10);
 }
 
-static bool sees_device(const xp_reading *reading)
-{
-  for (size_t i = 0; i < reading->device_count; i++) {
-    if (reading->devices[i].work_count > 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* ---------------------------------------------------------------- part 1: counters */
-
-static void part(const xp_printer *printer, int number, const char *title)
-{
-  xp_print_heading(printer, "Part %d of 3: %s", number, title);
-}
 
 static void counts_row(xp_table *t, const char *name, run_counts counts)
 {
@@ -108,12 +91,12 @@ static void write_counters(void *context, const xp_printer *printer)
 {
   const diffusion_demo *d = context;
   const int steps = (DIFFUSION_STEPS + 1) * d->variant->options.images;
-  xp_print_line(printer, "", "%s, on %s.", d->kind->title, d->device);
+  xp_print_line(printer, "", "%s, on %s.", d->kind->title, d->run.device);
   xp_print_line(printer, "", "%s", d->variant->story);
-  if (d->o->is_plain) {
+  if (d->run.o->is_plain) {
     xp_print_line(printer, "", "This run has no annotations.");
   }
-  part(printer, 1, "the counters");
+  demo_part(printer, 1, "the counters");
   xp_print_line(printer, "  ", "They are exact and cost nothing, so they are read before any capture is made.");
   write_counts(printer, d);
   xp_print_line(printer, "  ", "A run has %d steps (%d of `denoise` and one of `decode` for each image)%s", steps,
@@ -130,45 +113,12 @@ static void write_counters(void *context, const xp_printer *printer)
 
 xp_status tell_counters(diffusion_demo *d, xp_error *err)
 {
-  if (d->output.form != XP_FORM_TEXT) {
+  if (d->run.output.form != XP_FORM_TEXT) {
     return XP_OK;
   }
-  const xp_status status = xp_print_with(&d->output, write_counters, d, err);
-  fflush(d->output.out);
+  const xp_status status = xp_print_with(&d->run.output, write_counters, d, err);
+  fflush(d->run.output.out);
   return status;
-}
-
-/* ---------------------------------------------------------------- part 2: the reading */
-
-static void write_reading_title(void *context, const xp_printer *printer)
-{
-  const found *f = context;
-  part(printer, 2, "the reading of a capture");
-  xp_print_line(printer, "  ",
-                "The third run, as the program's own profiler server captured it. `xlaprof %s` prints this again.",
-                f->d->logdir);
-  if (!f->d->is_device_seen) {
-    xp_print_line(printer, "  ",
-                  "The capture shows the host alone: the plugin records nothing of its device. Where the device waited "
-                  "cannot be told from it.");
-  }
-  fputc('\n', printer->out);
-}
-
-static xp_status tell_reading(found *f, xp_error *err)
-{
-  xp_output output = f->d->output;
-  output.path = f->d->logdir;
-  xp_status status = xp_print_with(&output, write_reading_title, f, err);
-  if (status != XP_OK) {
-    return status;
-  }
-  if (f->d->is_device_seen) {
-    return xp_section_write(XP_SECTION_REPORT, &output, f->reading, err);
-  }
-  status = xp_section_write(XP_SECTION_COUNTERS, &output, f->reading, err);
-  fputc('\n', output.out);
-  return status == XP_OK ? xp_section_write(XP_SECTION_STEPS, &output, f->reading, err) : status;
 }
 
 /* ---------------------------------------------------------------- part 3: predicted and found */
@@ -218,62 +168,48 @@ static void write_next(const found *f, const xp_printer *printer)
   const diffusion_demo *d = f->d;
   FILE *out = printer->out;
   xp_print_heading(printer, "Next");
-  fprintf(out, "  xlaprof view %s\n", d->logdir);
-  xp_print_line(printer, "      ", "the capture in a browser: %s",
-                d->is_device_seen ? "the gaps, and what the host did in them" : "what the host did, and when");
-  if (d->is_device_seen) {
-    fprintf(out, "  xlaprof check %s --step denoise --floor %d \\\n      --expect %s\n", d->logdir, DEMO_FLOOR_PERCENT,
-            d->expected);
+  demo_tell_view(printer, &d->run);
+  if (d->run.is_device_seen) {
+    fprintf(out, "  xlaprof check %s --step denoise \\\n      --expect %s\n", d->run.logdir, d->expected);
     xp_print_line(printer, "      ",
-                  d->o->is_plain ? "fails, and says why nothing has a name"
-                                 : "the same check again; edit the predictions, and it fails");
+                  d->run.o->is_plain ? "fails, and says why nothing has a name"
+                                     : "the same check again; edit the predictions, and it fails");
   }
-  if (d->o->is_fixed || d->o->is_plain) {
+  if (d->run.o->is_fixed || d->run.o->is_plain) {
     fprintf(out, "  xlaprof demo %s\n", d->kind->name);
-    xp_print_line(printer, "      ", d->o->is_plain ? "the same with annotations" : "the same as it was before");
+    xp_print_line(printer, "      ", d->run.o->is_plain ? "the same with annotations" : "the same as it was before");
   } else {
     fprintf(out, "  xlaprof demo %s --fixed\n", d->kind->name);
     xp_print_line(printer, "      ", "%s", d->kind->next);
   }
-  if (d->o->image != NULL) {
-    xp_print_line(printer, "  ", "The picture is in %s.", d->o->image);
+  if (d->run.o->image != NULL) {
+    xp_print_line(printer, "  ", "The picture is in %s.", d->run.o->image);
   }
 }
 
 static void write_end(void *context, const xp_printer *printer)
 {
   const found *f = context;
-  if (!f->d->is_device_seen) {
+  if (!f->d->run.is_device_seen) {
     write_unseen(printer);
-  } else if (f->d->o->is_plain) {
+  } else if (f->d->run.o->is_plain) {
     write_plain(f, printer);
   }
   write_captured_counts(f, printer);
   write_next(f, printer);
 }
 
-static void write_check_title(void *context, const xp_printer *printer)
-{
-  const diffusion_demo *d = ((const found *)context)->d;
-  part(printer, 3, "predicted and found");
-  xp_print_line(printer, "  ",
-                d->ok && d->is_device_seen ? "What the pipeline was built to show is what was found."
-                : d->ok                    ? "What could be checked is what was predicted."
-                                           : "What was found is not what the pipeline was built to show.");
-  if (!d->ok && d->o->plugin == NULL) {
-    xp_print_line(printer, "  ", "Gaps are times: on a machine that others keep busy, run it again.");
-  }
-}
-
 static xp_status tell_check(found *f, xp_error *err)
 {
   diffusion_demo *d = f->d;
-  xp_status status = xp_print_with(&d->output, write_check_title, f, err);
-  if (status == XP_OK && d->is_device_seen && !d->o->is_plain) {
-    fputc('\n', d->output.out);
-    status = xp_check_write(f->check, f->reading, d->expected, &d->output, err);
+  xp_status status = demo_tell_verdict(
+      &d->run, "pipeline",
+      d->run.o->plugin == NULL ? "Gaps are times: on a machine that others keep busy, run it again." : NULL, err);
+  if (status == XP_OK && d->run.is_device_seen && !d->run.o->is_plain) {
+    fputc('\n', d->run.output.out);
+    status = xp_check_write(f->check, f->reading, d->expected, &d->run.output, err);
   }
-  return status == XP_OK ? xp_print_with(&d->output, write_end, f, err) : status;
+  return status == XP_OK ? xp_print_with(&d->run.output, write_end, f, err) : status;
 }
 
 /* ---------------------------------------------------------------- JSON */
@@ -312,10 +248,10 @@ static void write_json(void *context, const xp_printer *printer)
   xp_json_object(&json);
   xp_field_text(&json, "schema", "xlaprof.demo/1");
   xp_field_text(&json, "demo", d->kind->name);
-  xp_field_bool(&json, "ok", d->ok);
-  xp_field_text(&json, "device", d->device);
-  xp_field_bool(&json, "device_seen", d->is_device_seen);
-  xp_field_text(&json, "logdir", d->logdir);
+  xp_field_bool(&json, "ok", d->run.ok);
+  xp_field_text(&json, "device", d->run.device);
+  xp_field_bool(&json, "device_seen", d->run.is_device_seen);
+  xp_field_text(&json, "logdir", d->run.logdir);
   xp_field_text(&json, "expected", d->expected);
   xp_json_key(&json, "counters");
   xp_json_object(&json);
@@ -343,16 +279,16 @@ static xp_status check_capture(found *f, xp_arena *arena, xp_error *err)
                              .floor_percent = DEMO_FLOOR_PERCENT};
   xp_expected_gap *rows = NULL;
   xp_status status =
-      xp_expected_gaps_read(xp_str_c(d->variant->expected), d->expected, arena, &rows, &wanted.expected_count, err);
+      xp_expected_gaps_read(xp_str_c(d->predictions), d->expected, arena, &rows, &wanted.expected_count, err);
   wanted.expected = rows;
   if (status == XP_OK) {
     status = xp_check_reading(f->reading, &wanted, arena, f->check, err);
   }
   if (status == XP_OK) {
-    const bool is_found = !d->is_device_seen ? true
-                          : d->o->is_plain   ? is_as_plain_as_predicted(f)
-                                             : f->check->names.ok && f->check->gaps.ok;
-    d->ok = is_found && counters_are_right(d);
+    const bool is_found = !d->run.is_device_seen ? true
+                          : d->run.o->is_plain   ? is_as_plain_as_predicted(f)
+                                                 : f->check->names.ok && f->check->gaps.ok;
+    d->run.ok = is_found && counters_are_right(d);
   }
   return status;
 }
@@ -367,12 +303,11 @@ xp_status tell_capture(diffusion_demo *d, xp_reading *reading, xp_error *err)
     return xp_fail(err, XP_ERR_MEMORY, "Memory ran out");
   }
   d->captured = (run_counts){totals[XP_COMPILES], totals[XP_EXECUTES], totals[XP_READS]};
-  d->is_device_seen = sees_device(reading);
   xp_status status = check_capture(&f, arena, err);
-  if (status == XP_OK && d->output.form == XP_FORM_JSON) {
-    status = xp_print_with(&d->output, write_json, &f, err);
+  if (status == XP_OK && d->run.output.form == XP_FORM_JSON) {
+    status = xp_print_with(&d->run.output, write_json, &f, err);
   } else if (status == XP_OK) {
-    status = tell_reading(&f, err);
+    status = demo_tell_reading(&d->run, "The third run", reading, err);
     status = status == XP_OK ? tell_check(&f, err) : status;
   }
   xp_arena_destroy(arena);

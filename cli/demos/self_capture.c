@@ -1,4 +1,5 @@
-/* The client runs on a thread of its own, since it blocks until the capture is there. */
+/* The client runs on a thread of its own, since it blocks until the capture is there.  How long the program takes is
+ * not known before: a second request, Terminate, ends the session when it is through. */
 #include "self_capture.h"
 
 #include <pthread.h>
@@ -7,19 +8,23 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "rpc/grpc_client.h"
+#include "rpc/messages.h"
+#include "session/run_files.h"
 #include "xlaprof/annotate.h"
 #include "xlaprof/capture.h"
 #include "xlaprof/server.h"
 
-enum { START_LIMIT_S = 10 };
+enum { START_LIMIT_S = 10, END_LIMIT_S = 10, LONGEST_MS = 3600 * 1000 };
 
 typedef struct {
   const char *logdir;
+  const char *session; /* the name of the run */
   char target[32];
-  uint64_t duration_ms;
   xp_capture_result *results;
   xp_status status;
   xp_error err;
+  int cancel;
   bool is_done;
 } client;
 
@@ -28,11 +33,30 @@ static void *run_client(void *context)
   client *c = context;
   const char *const targets[] = {c->target};
   xp_capture_options options = XP_CAPTURE_OPTIONS_INIT;
-  options.duration_ms = c->duration_ms;
+  options.duration_ms = LONGEST_MS;
   options.attempts = 1;
+  options.session_id = c->session;
+  options.cancel = &c->cancel;
   c->status = xp_capture_run(targets, 1, c->logdir, &options, &c->results, &c->err);
   __atomic_store_n(&c->is_done, true, __ATOMIC_RELEASE);
   return NULL;
+}
+
+/* False if the server does not answer. */
+static bool end_session(const client *c)
+{
+  xp_wire_writer request = {0};
+  xp_grpc_answer answer;
+  xp_grpc_request call = {.path = XP_RPC_TERMINATE, .timeout_ns = END_LIMIT_S * XP_NS_IN_S};
+  xp_terminate_request_put(&request, xp_str_c(c->session));
+  call.request = xp_str_from((const char *)request.data, request.len);
+  bool is_ended = !request.failed && xp_grpc_target_parse(xp_str_c(c->target), &call.target, NULL) == XP_OK;
+  if (is_ended) {
+    xp_grpc_unary(&call, &answer);
+    is_ended = answer.end == XP_GRPC_END_STATUS && answer.code == XP_GRPC_OK;
+  }
+  xp_wire_writer_free(&request);
+  return is_ended;
 }
 
 /* Waits until the session that the client asked for records, or the client is at its end. */
@@ -59,26 +83,38 @@ static xp_status finish(client *c, char *path, size_t room, xp_error *err)
   return c->status;
 }
 
-xp_status self_capture(const char *logdir, uint64_t duration_ms, xp_status (*run)(void *context, xp_error *err),
-                       void *context, char *path, size_t room, xp_error *err)
+static xp_status run_with_client(client *c, xp_status (*run)(void *context, xp_error *err), void *context,
+                                 xp_error *err)
 {
-  client c = {.logdir = logdir, .duration_ms = duration_ms};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, run_client, c) != 0) {
+    return c->status = xp_fail(&c->err, XP_ERR_MEMORY, "A thread for the capture can't be started.");
+  }
+  const bool has_begun = session_began(c);
+  const xp_status status = has_begun ? run(context, err) : XP_OK; /* else the client tells why */
+  if (!has_begun || !end_session(c)) {
+    __atomic_store_n(&c->cancel, 1, __ATOMIC_RELAXED); /* nobody else ends what the client waits for */
+  }
+  pthread_join(thread, NULL);
+  return status;
+}
+
+xp_status self_capture(const char *logdir, xp_status (*run)(void *context, xp_error *err), void *context, char *path,
+                       size_t room, xp_error *err)
+{
+  char directory[XP_PATH_ROOM];
   const xp_server_options options = XP_SERVER_OPTIONS_INIT;
   xp_server *server;
-  pthread_t thread;
-  xp_status status = xp_server_start(&options, &server, err);
+  xp_status status = xp_logdir_run_make(logdir, NULL, directory, err);
+  if (status == XP_OK) {
+    status = xp_server_start(&options, &server, err);
+  }
   if (status != XP_OK) {
     return status;
   }
+  client c = {.logdir = logdir, .session = strrchr(directory, '/') + 1};
   snprintf(c.target, sizeof c.target, "localhost:%u", xp_server_port(server));
-  if (pthread_create(&thread, NULL, run_client, &c) != 0) {
-    xp_server_stop(server);
-    memset(err, 0, sizeof *err);
-    snprintf(err->text, sizeof err->text, "A thread for the capture can't be started.");
-    return err->status = XP_ERR_MEMORY;
-  }
-  status = session_began(&c) ? run(context, err) : XP_OK; /* else the client tells why */
-  pthread_join(thread, NULL);
+  status = run_with_client(&c, run, context, err);
   xp_server_stop(server);
   const xp_status captured = finish(&c, path, room, status == XP_OK ? err : &c.err);
   return status != XP_OK ? status : captured;

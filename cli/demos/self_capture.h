@@ -7,9 +7,9 @@
 
 #include "xlaprof/error.h"
 
-/* Starts a server, asks it for a capture of duration_ms into logdir, calls run once the session records, and waits for
- * the file.  path: of the file, cut at room bytes. */
-xp_status self_capture(const char *logdir, uint64_t duration_ms, xp_status (*run)(void *context, xp_error *err),
-                       void *context, char *path, size_t room, xp_error *err);
+/* Starts a server, asks it for a capture into logdir, calls run once the session records, ends the session when run
+ * returns, and waits for the file.  path: of the file, cut at room bytes. */
+xp_status self_capture(const char *logdir, xp_status (*run)(void *context, xp_error *err), void *context, char *path,
+                       size_t room, xp_error *err);
 
 #endif

@@ -230,8 +230,8 @@ XP_API bool xl_set_grad_mode(bool is_on);
 XP_API char *xl_graph_text(const xl_tensor *tensors, size_t count, xp_error *err);
 XP_API char *xl_program_text(const xl_tensor *tensors, size_t count, xp_error *err);
 
-/* Writes that program to a file (HloModuleProto), for `xlaprof aot`; NULL tensors: all that are live, as xl_sync would.
- */
+/* Writes that program to a new file (HloModuleProto), for `xlaprof aot`: XP_ERR_IO if there is one at the path.  NULL
+ * tensors: all that are live, as xl_sync would. */
 XP_API xp_status xl_program_save(const xl_tensor *tensors, size_t count, const char *path, xp_error *err);
 
 /* Programs that are kept for equal graphs: how many there are, may be (the variable XL_CACHE_SIZE, 2048), and what

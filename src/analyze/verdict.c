@@ -97,7 +97,8 @@ static xp_str reads_sentence(xp_analysis *an)
     pieces = an->threads.torch ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
                                : xp_text(an, ", with %.3g programs a step,", c->programs_per_step);
   }
-  return xp_text(an, " Reads in `%.*s` (%.3g per `%.*s` step)%.*s trigger %.*s of the idle time.", XP_STR_ARG(scope),
+  const xp_str place = scope.len > 0 ? xp_text(an, "in `%.*s`", XP_STR_ARG(scope)) : xp_str_c("outside of all scopes");
+  return xp_text(an, " Reads %.*s (%.3g per `%.*s` step)%.*s trigger %.*s of the idle time.", XP_STR_ARG(place),
                  c->reads_per_step, XP_STR_ARG(c->main_step), XP_STR_ARG(pieces),
                  XP_STR_ARG(percent(an, triggered_in(r, scope))));
 }

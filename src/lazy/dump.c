@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "hlo/text.h"
 #include "hlo/write.h"
 #include "lazy/lower.h"
 #include "lazy/run.h"
 #include "lazy/runtime.h"
+#include "session/run_files.h"
 
 /* What is looked at: roots of one device, walked. */
 typedef struct {
@@ -228,14 +228,6 @@ char *xl_program_text(const xl_tensor *tensors, size_t count, xp_error *err)
   return with_program(tensors, count, copy_text, &text, err != NULL ? err : &own) == XP_OK ? text : NULL;
 }
 
-static xp_status write_file(const char *path, const xp_wire_writer *bytes, xp_error *err)
-{
-  FILE *file = fopen(path, "wb");
-  bool is_written = file != NULL && fwrite(bytes->data, 1, bytes->len, file) == bytes->len;
-  is_written = file != NULL && fclose(file) == 0 && is_written;
-  return is_written ? XP_OK : xp_fail(err, XP_ERR_IO, "%s: it can't be written: %m.", path);
-}
-
 static xp_status save(void *context, xp_arena *arena, const xp_hlo_module *module, xp_error *err)
 {
   (void)arena;
@@ -244,7 +236,7 @@ static xp_status save(void *context, xp_arena *arena, const xp_hlo_module *modul
   }
   xp_wire_writer bytes = {0};
   xp_hlo_write(module, &bytes);
-  const xp_status status = !bytes.failed ? write_file(context, &bytes, err)
+  const xp_status status = !bytes.failed ? xp_new_file_save(context, bytes.data, bytes.len, err)
                                          : xp_fail(err, XP_ERR_MEMORY, "There is no memory for a program.");
   xp_wire_writer_free(&bytes);
   return status;

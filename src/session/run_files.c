@@ -209,6 +209,43 @@ xp_status xp_new_file_open(const char *directory, const char *chosen, xp_new_fil
   return XP_OK;
 }
 
+/* The directory of a path that somebody chose for a new file. */
+static xp_status find_place(const char *path, char directory[XP_PATH_ROOM], xp_error *err)
+{
+  struct stat info;
+  const size_t length = strlen(path), slash = xp_str_rfind(xp_str_c(path), '/');
+  if (length == 0 || slash + 1 == length || length >= XP_PATH_ROOM) {
+    return xp_fail(err, XP_ERR_USAGE, "\"%.100s\" is no name of a file: %s", path,
+                   length == 0              ? "it is empty"
+                   : length >= XP_PATH_ROOM ? "it is too long"
+                                            : "leave out the slash at its end");
+  }
+  if (lstat(path, &info) == 0) {
+    return S_ISDIR(info.st_mode)
+               ? xp_fail(err, XP_ERR_IO, "%.500s is a folder: name a file that is to be made in it", path)
+               : xp_fail(err, XP_ERR_IO, "%.500s exists: remove it, or choose another name", path);
+  }
+  snprintf(directory, XP_PATH_ROOM, "%.*s", slash == length || slash == 0 ? 1 : (int)slash,
+           slash == length ? "." : path);
+  return XP_OK;
+}
+
+xp_status xp_new_file_open_as(const char *path, xp_new_file *file, xp_error *err)
+{
+  char directory[XP_PATH_ROOM];
+  *file = (xp_new_file){.fd = -1};
+  const xp_status status = find_place(path, directory, err);
+  return status == XP_OK ? xp_new_file_open(directory, path, file, err) : status;
+}
+
+xp_status xp_new_file_check(const char *path, xp_error *err)
+{
+  xp_new_file file;
+  const xp_status status = xp_new_file_open_as(path, &file, err);
+  xp_new_file_discard(&file);
+  return status;
+}
+
 xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, xp_error *err)
 {
   const char *from = bytes;
@@ -333,5 +370,19 @@ xp_status xp_new_file_publish_chosen(xp_new_file *file, xp_error *err)
                              : fail_file(err, file);
   }
   xp_new_file_discard(file);
+  return status;
+}
+
+xp_status xp_new_file_save(const char *path, const void *bytes, size_t count, xp_error *err)
+{
+  xp_new_file file;
+  xp_status status = xp_new_file_open_as(path, &file, err);
+  if (status == XP_OK) {
+    status = xp_new_file_write(&file, bytes, count, err);
+  }
+  if (status == XP_OK) {
+    status = xp_new_file_publish_chosen(&file, err);
+  }
+  xp_new_file_discard(&file);
   return status;
 }

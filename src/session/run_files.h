@@ -37,6 +37,12 @@ typedef struct {
  * name when it is published. */
 xp_status xp_new_file_open(const char *directory, const char *chosen, xp_new_file *file, xp_error *err);
 
+/* The same beside a path that somebody chose, for xp_new_file_publish_chosen: fails if the path exists or names no file. */
+xp_status xp_new_file_open_as(const char *path, xp_new_file *file, xp_error *err);
+
+/* Whether a new file can be written there; leaves nothing behind. */
+xp_status xp_new_file_check(const char *path, xp_error *err);
+
 /* Appends; XP_ERR_IO says what the system said. */
 xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, xp_error *err);
 
@@ -51,6 +57,9 @@ xp_status xp_new_file_publish(xp_new_file *file, const char *stem, const char *s
 
 /* The same for a file whose path was chosen: fails if it exists. */
 xp_status xp_new_file_publish_chosen(xp_new_file *file, xp_error *err);
+
+/* Opens, writes and publishes a file whose bytes are all there. */
+xp_status xp_new_file_save(const char *path, const void *bytes, size_t count, xp_error *err);
 
 /* Removes a file that was not published; does nothing otherwise. */
 void xp_new_file_discard(xp_new_file *file);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No line of text is wider than the terminal: every command, on every capture, at several widths.
+"""No line of text is wider than the terminal: every command, on every capture, at several widths; and the help, at 80.
 
     widths.py XLAPROF
 
@@ -10,6 +10,7 @@ them.  The last line is "N passed, M failed", with a line above it for each outp
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ import xspace  # noqa: E402
 COMMANDS = [["report"], ["gaps"], ["gaps", "--top", "0"], ["steps"], ["counters"], ["ops"], ["ops", "--by", "scope"], ["names"],
             ["check", "--step", "denoise", "--scopes", "unet,no/such/scope"], ["info"], ["events", "--limit", "200"], ["events", "--by-name"]]
 WIDTHS = [40, 60, 80, 120]
+HELP_WIDTH = 80
 US = 1000000
 
 
@@ -86,6 +88,20 @@ def check(job):
     return f"{' '.join(command)} {path.name} --width {width}: {len(wide)} lines are wider, the first: {wide[0][:150]!r}"
 
 
+def check_help(program):
+    """(outputs, what is wrong with them): of `xlaprof help`, and of each command that it lists, as --help prints it."""
+    def wide_lines(*words):
+        run = subprocess.run([program, *words, "--help"], capture_output=True, text=True, timeout=60, check=True)
+        return run.stdout, [f"{' '.join(words)} --help: {line!r}" for line in run.stdout.split("\n") if columns(line) > HELP_WIDTH]
+    text, problems = wide_lines()
+    commands = re.findall(r"^  (\w+) +\S", text[text.index("\nCommands\n"):text.index("\nExit status")], re.M)
+    if not {"report", "view", "demo"} <= set(commands):
+        problems.append(f"help lists other commands: {commands}")
+    for command in commands:
+        problems += wide_lines(command)[1]
+    return 1 + len(commands), problems
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="xlaprof-widths-") as scratch:
@@ -94,8 +110,10 @@ def main():
                 if path.suffix == ".pb" or command == ["counters"]]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             problems = [p for p in pool.map(check, jobs) if p is not None]
+    helps, wide = check_help(program)
+    problems += wide
     print("".join(f"FAILED {p}\n" for p in problems), end="")
-    print(f"{len(jobs) - len(problems)} passed, {len(problems)} failed")
+    print(f"{len(jobs) + helps - len(problems)} passed, {len(problems)} failed")
     sys.exit(1 if problems else 0)
 
 

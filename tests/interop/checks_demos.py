@@ -61,7 +61,7 @@ def check_demo_on_the_shared_device_is_that_on_the_embedded_one(programs):
 def check_names_of_the_labs_step_reach_a_tpu_and_only_through_the_gate(programs):
     with tempfile.TemporaryDirectory() as folder:
         for options, status in ([], 0), (["--plain"], 1):
-            program = pathlib.Path(folder) / "step.hlo.pb"
+            program = pathlib.Path(folder) / ("step%s.hlo.pb" % "".join(options))
             run = run_program(programs.xlaprof, "demo", "lab", "--program", program, *options)
             same("exit status of the lab", (run.returncode, run.stderr), (0, ""))
             found, out, err = aot(programs, program, "--json", "--require-names")

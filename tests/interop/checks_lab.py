@@ -28,6 +28,15 @@ def check_lab_counts_the_same_on_cpu_plugins_of_two_ages(programs):
         same("counts of the lab on %s" % plugin[0], lab_on(programs, "--plugin", programs.plugin(*plugin)), embedded)
 
 
+def check_lab_on_a_plugin_without_a_profiler_says_that_the_counts_are_all_it_knows(programs):
+    with tempfile.TemporaryDirectory() as folder:
+        text = output_of(programs.xlaprof, "demo", "lab", "--plugin", programs.plugin(*NEW), "--capture", folder)
+        for words in ("The capture shows the host alone", "What could be checked of the lab is what was predicted",
+                      "1. Counts of the capture: ok"):
+            must("%r in\n%s" % (words, text), words in text)
+        must("no word on why a device waited:\n%s" % text, "The device waited" not in text)
+
+
 def check_digits_are_learned_alike_on_cpu_plugins_of_two_ages(programs):
     def learn(example, *environment):
         program = programs.built("examples/" + example)

@@ -31,7 +31,7 @@ def must_hold(programs, python, name, *options):
         with logdir:
             must("the names are there:\n%s" % text, "1. Names: ok" in text)
             if status == 0:
-                return answer(programs, name, logdir.name)
+                return dict(answer(programs, name, logdir.name), text=text)
     load = os.getloadavg()[0] / os.cpu_count()
     if load > BUSY:
         raise Missing("the names are there; the gaps are not only those of the example, with %.1f programs for each processor" % load)
@@ -107,8 +107,16 @@ def check_diffusion_without_annotations_fails_with_the_remedy(programs):
     must(text, "jax.named_scope" in text and "2. Gaps: FAILED" in text)
 
 
+def must_bound_the_gaps_by_the_steps(told):
+    """As many gaps as steps at most, and not just any number."""
+    steps, = re.findall(r"^(\d+) steps while the capture was made", told["text"], re.M)
+    found, least, most = re.search(r"row 1 ok: (\d+) gaps? \(predicted: (\d+) to (\d+)\)", told["text"]).groups()
+    must("gaps: %s of %s to %s, in %s steps" % (found, least, most, steps), 1 <= int(least) <= int(found) <= int(most) == int(steps))
+
+
 def check_pending_half_on_the_cpu_client(programs):
     told = must_hold(programs, programs.python_of("torch"), "pending_half.py")
+    must_bound_the_gaps_by_the_steps(told)
     must("no plane of a device: %r" % told["planes"], not [p for p in told["planes"] if p.startswith("/device:")])
     must("scopes: %r" % names_of(told), names_of(told)["fwd"] > 0 and names_of(told)["opt"] > 0)
 
@@ -116,6 +124,7 @@ def check_pending_half_on_the_cpu_client(programs):
 def check_pending_half_on_the_device(programs):
     plugin = programs.built("libxlaprof_pjrt.so")
     told = must_hold(programs, programs.python_of("torch"), "pending_half.py", "--plugin", plugin)
+    must_bound_the_gaps_by_the_steps(told)
     must("planes: %r" % told["planes"], "/device:CUSTOM:xlaprof:0" in told["planes"])
     must("lines: %r" % told["lines"], {"XLA Modules", "XLA Ops", "Framework Name Scope"} <= set(told["lines"]))
     must("an op name: %r" % told["names"]["step"], told["names"]["step"]["op_name"].startswith("train_step."))

@@ -1,6 +1,7 @@
 /* Sizes, depths and pointers that nobody expects, and what outlives its pool, its thread or xl_shutdown. */
 #include <math.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "lazy_testing.h"
 
@@ -79,6 +80,22 @@ static void pointers_that_are_null_are_told(void **state)
   assert_int_equal(xl_describe(x, NULL, NULL, &err), XP_OK);
   assert_false(xl_set_op_name_prefix(xl_neg(x), NULL, 1));
   assert_error("the prefix is NULL");
+}
+
+static void a_program_is_not_saved_over_a_file(void **state)
+{
+  (void)state;
+  xp_error err = {0};
+  char path[] = "/tmp/xlaprof-test-XXXXXX", bytes[8];
+  const int fd = mkstemp(path);
+  assert_int_equal(write(fd, "mine", 4), 4);
+  const xl_tensor x = xl_ones(XL_F32, XL_SHAPE(2));
+  assert_int_equal(xl_program_save(&x, 1, path, &err), XP_ERR_IO);
+  assert_non_null(strstr(err.text, "exists"));
+  assert_int_equal(pread(fd, bytes, sizeof bytes, 0), 4);
+  assert_memory_equal(bytes, "mine", 4);
+  close(fd);
+  unlink(path);
 }
 
 static void a_place_without_a_file_is_no_place(void **state)
@@ -247,6 +264,7 @@ int main(void)
       cmocka_unit_test_teardown(a_rank_that_is_none_is_refused_everywhere, end_lazy),
       cmocka_unit_test_teardown(a_type_that_is_none_is_refused, end_lazy),
       cmocka_unit_test_teardown(pointers_that_are_null_are_told, end_lazy),
+      cmocka_unit_test_teardown(a_program_is_not_saved_over_a_file, end_lazy),
       cmocka_unit_test_teardown(a_place_without_a_file_is_no_place, end_lazy),
       cmocka_unit_test_teardown(zero_keeps_its_sign, end_lazy),
       cmocka_unit_test_teardown(more_tensors_are_joined_than_a_node_has_operands, end_lazy),

@@ -299,6 +299,42 @@ static void messages_do_not_name_temporary_files(void **state)
   assert_string_equal(err.text, want);
 }
 
+static void a_file_that_is_saved_whole_stays_as_it_is(void **state)
+{
+  (void)state;
+  xp_error err = {0};
+  char path[XP_PATH_ROOM];
+  snprintf(path, sizeof path, "%s", below("page.html"));
+  assert_int_equal(xp_new_file_check(path, &err), XP_OK);
+  assert_folder(folder, ""); /* a question leaves nothing behind */
+  assert_int_equal(xp_new_file_save(path, "first", 5, &err), XP_OK);
+  assert_int_equal(xp_new_file_check(path, &err), XP_ERR_IO);
+  assert_int_equal(xp_new_file_save(path, "second", 6, &err), XP_ERR_IO);
+  assert_non_null(strstr(err.text, "page.html exists: remove it, or choose another name"));
+  assert_file(path, "first");
+  assert_folder(folder, "page.html;");
+}
+
+static void a_path_that_names_no_file_is_refused(void **state)
+{
+  (void)state;
+  xp_error err = {0};
+  char path[XP_PATH_ROOM + 8];
+  assert_int_equal(xp_new_file_save("", "a", 1, &err), XP_ERR_USAGE);
+  assert_non_null(strstr(err.text, "it is empty"));
+  snprintf(path, sizeof path, "%s/", below("page.html"));
+  assert_int_equal(xp_new_file_save(path, "a", 1, &err), XP_ERR_USAGE);
+  assert_non_null(strstr(err.text, "leave out the slash at its end"));
+  assert_int_equal(xp_new_file_save(folder, "a", 1, &err), XP_ERR_IO);
+  assert_non_null(strstr(err.text, "is a folder"));
+  memset(path, 'x', sizeof path - 1);
+  path[sizeof path - 1] = '\0';
+  assert_int_equal(xp_new_file_save(path, "a", 1, &err), XP_ERR_USAGE);
+  assert_non_null(strstr(err.text, "it is too long"));
+  assert_int_equal(xp_new_file_save(below("no folder/page.html"), "a", 1, &err), XP_ERR_IO);
+  assert_folder(folder, "");
+}
+
 static void a_link_to_nowhere_is_not_overwritten(void **state)
 {
   (void)state;
@@ -546,6 +582,8 @@ int main(void)
       TEST(what_exists_is_not_overwritten),
       TEST(a_path_that_somebody_chose_is_taken_or_refused),
       TEST(messages_do_not_name_temporary_files),
+      TEST(a_file_that_is_saved_whole_stays_as_it_is),
+      TEST(a_path_that_names_no_file_is_refused),
       TEST(a_link_to_nowhere_is_not_overwritten),
       TEST(hosts_whose_names_become_equal_do_not_collide),
       TEST(a_long_name_is_not_cut_inside_a_character),
