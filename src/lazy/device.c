@@ -259,7 +259,7 @@ xp_status xl_device_open(const xl_device_options *options, xl_device **device, x
   if (device != NULL) {
     *device = opened;
   }
-  return xl_tell(err, status, "xl_device_open", NULL);
+  return status;
 }
 
 void xl_device_use(xl_device *device)
