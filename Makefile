@@ -1,5 +1,5 @@
 # Short ways to build and to check; the build itself is described in CMakeLists.txt.
-# Folders: build/ the program; build/test, build/sanitize, build/tsan, build/fuzz, build/dist one for each kind of build.
+# Folders: build/ the program; build/test, build/sanitize, build/tsan, build/arm64, build/fuzz, build/dist one for each kind of build.
 
 PREFIX       ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -9,7 +9,7 @@ ctest     = ctest --output-on-failure --parallel $(shell nproc)
 sources   = $(shell find src include cli examples bench tests -name '*.[ch]')
 need      = command -v $(1) >/dev/null || { echo "$(1) is missing: run 'make deps', or install the Debian package $(2)" >&2; exit 1; }
 
-.PHONY: all help deps demo test tsan interop bench bench-annotate bench-device bench-server bench-reply bench-session bench-lazy bench-page bench-view browser fuzz dist install format check-format clean
+.PHONY: all help deps demo test tsan arm64 interop bench bench-annotate bench-device bench-server bench-reply bench-session bench-lazy bench-page bench-view browser fuzz dist install format check-format clean
 
 all: ## Build build/xlaprof and libxlaprof (default); says which packages are missing
 	@$(call need,cmake,cmake)
@@ -41,6 +41,9 @@ tsan: deps ## Run unit tests and commands with the thread sanitizer
 	@$(call configure,build/tsan -DXP_TSAN=ON)
 	@cmake --build build/tsan
 	$(ctest) --test-dir build/tsan --label-exclude fuzz
+
+arm64: ## Build for arm64 with Debian's cross compiler, and run the tests under qemu-user
+	scripts/arm64
 
 interop: ## Compare with peers from PyPI and npm, kept in ~/.cache/xlaprof or $XLAPROF_CACHE
 	@scripts/install-deps build peers

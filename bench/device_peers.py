@@ -41,14 +41,16 @@ def main():
     for n in (64, 128, 256, 512, 1024):
         a, b, c = numbers(n, n), numbers(n, n), np.empty((n, n), np.float32)
         show("product f32 %d" % n, 2.0 * n**3, "GFLOP/s", ("numpy", lambda: np.matmul(a, b, out=c)), ("XLA", by_jax(jnp.matmul, a, b)))
-    for channels, extent in ((32, 32), (64, 32), (128, 16)):
-        x, k = numbers(4, channels, extent, extent), numbers(channels, channels, 3, 3)
+    for channels, extent, groups in ((32, 32, 1), (64, 32, 1), (128, 16, 1), (64, 56, 64), (512, 14, 512), (128, 28, 32)):
+        x, k = numbers(4, channels, extent, extent), numbers(channels, channels // groups, 3, 3)
 
         def convolution(x, k, stride=1):
-            return jax.lax.conv_general_dilated(x, k, (stride, stride), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+            return jax.lax.conv_general_dilated(x, k, (stride, stride), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"),
+                                                feature_group_count=groups)
 
-        flops, half = 2.0 * 36 * channels**2 * extent**2, x[:, :, ::2, ::2].copy()
-        show("convolution 3x3 4x%dx%dx%d" % (channels, extent, extent), flops, "GFLOP/s", ("XLA", by_jax(convolution, x, k)))
+        flops, half = 2.0 * 36 * channels**2 // groups * extent**2, x[:, :, ::2, ::2].copy()
+        show("convolution 3x3 4x%dx%dx%d%s" % (channels, extent, extent, ", %d groups" % groups if groups > 1 else ""), flops, "GFLOP/s",
+             ("XLA", by_jax(convolution, x, k)))
         show(".. gradient of its kernel", flops, "GFLOP/s",
              ("XLA", by_jax(lambda x, g: jax.vjp(lambda k: convolution(x, k), k)[1](g)[0], x, x)))
         show(".. with stride 2, of its input", flops / 4, "GFLOP/s",
@@ -69,6 +71,27 @@ def main():
          ("XLA", by_jax(lambda x, y: jnp.tanh(x * 2 + y), x, y)))
     x = numbers(1024, 1024)
     show("transpose f32 1024x1024", 8.0 * x.size, "GB/s", ("numpy", lambda: np.ascontiguousarray(x.T)), ("XLA", by_jax(jnp.transpose, x)))
+
+    for what, shape, axis in (("rows", (256, 1024), 1), ("columns", (1024, 256), 0)):
+        x = numbers(*shape)
+        show("sums so far of %s %dx%d" % (what, *shape), 8.0 * x.size, "GB/s", ("numpy", lambda: np.cumsum(x, axis)),
+             ("XLA", by_jax(lambda x: jnp.cumsum(x, axis), x)))
+    pools()
+
+
+def pools():
+    x = numbers(4, 64, 56, 56)
+    to = np.empty_like(x)
+    show("memcpy of 4x64x56x56", 8.0 * x.size, "GB/s", ("numpy", lambda: np.copyto(to, x)))
+    for name, what, start in (("maximum", jax.lax.max, -np.inf), ("sum", jax.lax.add, 0.0)):
+        for size, pad, text in ((2, 0, ""), (3, 1, ", stride 2")):
+            def pool(x):
+                return jax.lax.reduce_window(x, np.float32(start), what, (1, 1, size, size), (1, 1, 2, 2), [(0, 0)] * 2 + [(pad, pad)] * 2)
+
+            y = np.asarray(pool(x))
+            show("%s of %dx%d%s" % (name, size, size, text), 4.0 * (x.size + y.size), "GB/s", ("XLA", by_jax(pool, x)))
+            if name == "maximum":
+                show(".. its gradient", 4.0 * (2 * x.size + y.size), "GB/s", ("XLA", by_jax(lambda x, g: jax.vjp(pool, x)[1](g)[0], x, y)))
 
 
 if __name__ == "__main__":

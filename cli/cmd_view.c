@@ -125,6 +125,8 @@ int run_view(const options *o)
                                  .host = o->host,
                                  .version = XP_VERSION,
                                  .threads = (int)o->threads,
+                                 .min_gap_ps = o->min_gap_ps,
+                                 .input_regex = o->input,
                                  .find_metrics = find_metrics,
                                  .context = &metrics};
   block_signals(&signals);

@@ -31,7 +31,7 @@ static xp_status write_stream(xp_new_file *file, const xp_output *output, xp_rea
   int fd = dup(file->fd);
   FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
   if (stream == NULL) {
-    xp_status failed = xp_fail(err, XP_ERR_IO, "Cannot write into %.500s: %s", file->directory, strerror(errno));
+    xp_status failed = xp_fail(err, XP_ERR_IO, "Cannot write %.500s: %s", file->chosen, strerror(errno));
     if (fd >= 0) {
       close(fd);
     }
@@ -43,9 +43,8 @@ static xp_status write_stream(xp_new_file *file, const xp_output *output, xp_rea
   xp_status status = xp_section_write(XP_SECTION_REPORT, &page, reading, err);
   bool failed = ferror(stream) != 0;
   failed = fclose(stream) != 0 || failed;
-  return status == XP_OK && failed
-             ? xp_fail(err, XP_ERR_IO, "Cannot write into %.500s: %s", file->directory, strerror(errno))
-             : status;
+  return status == XP_OK && failed ? xp_fail(err, XP_ERR_IO, "Cannot write %.500s: %s", file->chosen, strerror(errno))
+                                   : status;
 }
 
 xp_status html_file_write(const char *path, const xp_output *output, xp_reading *reading, xp_error *err)
@@ -54,13 +53,13 @@ xp_status html_file_write(const char *path, const xp_output *output, xp_reading 
   xp_new_file file = {.fd = -1};
   xp_status status = find_directory(path, directory, err);
   if (status == XP_OK) {
-    status = xp_new_file_open(directory, &file, err);
+    status = xp_new_file_open(directory, path, &file, err);
   }
   if (status == XP_OK) {
     status = write_stream(&file, output, reading, err);
   }
   if (status == XP_OK) {
-    status = xp_new_file_publish_as(&file, path, err);
+    status = xp_new_file_publish_chosen(&file, err);
   }
   xp_new_file_discard(&file);
   return status;

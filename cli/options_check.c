@@ -1,8 +1,6 @@
 /* What a command line must have, and what does not go together. */
 #include "options_table.h"
 
-#include <inttypes.h>
-
 #include "suggest.h"
 
 static bool check_capture(const options *o, xp_error *err)
@@ -10,26 +8,6 @@ static bool check_capture(const options *o, xp_error *err)
   if (o->path == NULL || o->logdir == NULL) {
     return options_fail(err, o->path == NULL ? "Nobody is named to" : "No directory for the capture is given to",
                         "capture", "Write xlaprof capture HOST:PORT LOGDIR");
-  }
-  const struct {
-    const char *name;
-    bool is_set;
-    uint64_t value, least, most;
-  } numbers[] = {
-      {"--duration-ms", o->has_duration, o->duration_ms, 1, INT64_MAX / 1000000},
-      {"--attempts", o->has_attempts, o->attempts, 1, UINT32_MAX},
-      {"--interval-s", o->has_interval, o->interval_s, 1, INT32_MAX},
-      {"--timeout-s", o->has_timeout, o->timeout_s, 0, INT32_MAX},
-      {"--host-tracer-level", o->has_host_level, o->host_level, 0, 3},
-      {"--device-tracer-level", o->has_device_level, o->device_level, 0, UINT32_MAX},
-      {"--python-tracer-level", o->has_python_level, o->python_level, 0, INT32_MAX},
-  };
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    if (numbers[i].is_set && (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)) {
-      char hint[64];
-      snprintf(hint, sizeof hint, "It goes from %" PRIu64 " to %" PRIu64, numbers[i].least, numbers[i].most);
-      return options_fail(err, "This number is not possible:", numbers[i].name, hint);
-    }
   }
   return true;
 }
@@ -72,8 +50,10 @@ bool options_check(const options *o, xp_error *err)
     return false;
   }
   if (o->path == NULL) {
-    return options_fail(err, "No capture is given to", command_name(o->command),
-                        "Name a file *.xplane.pb, or a directory that holds some: xlaprof report PATH");
+    char hint[128];
+    snprintf(hint, sizeof hint, "Name a file *.xplane.pb, or a directory that holds some: xlaprof %s PATH",
+             command_name(o->command));
+    return options_fail(err, "No capture is given to", command_name(o->command), hint);
   }
   if (o->json && o->csv) {
     return options_fail(err, "Only one of two is possible:", "--json --csv", "Leave one of them out");
@@ -83,15 +63,6 @@ bool options_check(const options *o, xp_error *err)
   }
   if (o->has_from && o->has_to && o->from_ps >= o->to_ps) {
     return options_fail(err, "The time is empty:", "--from --to", "Give a --from that is before --to");
-  }
-  if (o->width != 0 && (o->width < 40 || o->width > 10000)) {
-    return options_fail(err, "This does not work:", "--width", "Give a width from 40 to 10000");
-  }
-  if (o->has_port && (o->port == 0 || o->port > UINT16_MAX)) {
-    return options_fail(err, "This does not work:", "--port", "Give a port from 1 to 65535");
-  }
-  if (o->threads > 1024) {
-    return options_fail(err, "This does not work:", "--threads", "Give at most 1024 threads");
   }
   return true;
 }

@@ -22,10 +22,11 @@ extern const size_t option_row_count;
 /* The error of an option or a word, with what to do; false. */
 bool options_fail(xp_error *err, const char *what, const char *word, const char *hint);
 
-/* Writes the field of a row from the text behind the option; `word` is the option as it was written. */
+/* Writes the field of a row from the text behind the option, if its value is possible; `word` is the option as it was
+ * written. */
 bool options_set(options *o, const option_row *row, const char *word, const char *text, xp_error *err);
 
-/* Whether the options make sense together, and their numbers are possible. */
+/* Whether the options make sense together. */
 bool options_check(const options *o, xp_error *err);
 
 #endif

@@ -1,6 +1,8 @@
 /* From the text behind an option to the field that it sets. */
 #include "options_table.h"
 
+#include <inttypes.h>
+
 #include "report/format.h"
 
 /* ---- options of the devices' profilers */
@@ -63,14 +65,40 @@ static bool read_by(const char *text, xp_ops_by *by)
   return false;
 }
 
-static bool read_number(const char *text, uint64_t *number)
+/* Whole numbers that have limits; the others are 0 or more. */
+static const struct {
+  const char *name;
+  int64_t least, most;
+} limits[] = {
+    {"--duration-ms", 1, INT64_MAX / 1000000},
+    {"--attempts", 1, UINT32_MAX},
+    {"--interval-s", 1, INT32_MAX},
+    {"--timeout-s", 0, INT32_MAX},
+    {"--host-tracer-level", 0, 3},
+    {"--device-tracer-level", 0, UINT32_MAX},
+    {"--python-tracer-level", 0, INT32_MAX},
+    {"--port", 1, UINT16_MAX},
+    {"--width", 40, 10000},
+    {"--threads", 0, 1024},
+};
+
+static bool read_number(const option_row *row, const char *text, uint64_t *number, xp_error *err)
 {
-  int64_t value;
-  if (!xp_str_to_int64(xp_str_c(text), &value) || value < 0) {
-    return false;
+  int64_t least = 0, most = INT64_MAX, value;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    bool is_it = strcmp(row->shown.name, limits[i].name) == 0;
+    least = is_it ? limits[i].least : least;
+    most = is_it ? limits[i].most : most;
   }
-  *number = (uint64_t)value;
-  return true;
+  if (xp_str_to_int64(xp_str_c(text), &value) && value >= least && value <= most) {
+    *number = (uint64_t)value;
+    return true;
+  }
+  char problem[128] = "does not work. Write a whole number, 0 or more";
+  if (most < INT64_MAX) {
+    snprintf(problem, sizeof problem, "does not work. Write a whole number from %" PRId64 " to %" PRId64, least, most);
+  }
+  return bad_value(err, row, text, problem);
 }
 
 /* "2", "0.5": 0 to 100, whatever the language says of the decimal point. */
@@ -112,8 +140,7 @@ bool options_set(options *o, const option_row *row, const char *word, const char
     return xp_parse_time(text, (int64_t *)field) ||
            bad_value(err, row, text, "is no time. Write it with its unit: 12.5ms, 300us, 2s, 40ns, 7000ps");
   case KIND_NUMBER:
-    return read_number(text, (uint64_t *)field) ||
-           bad_value(err, row, text, "is no number. Write a whole number, 0 or more");
+    return read_number(row, text, (uint64_t *)field, err);
   case KIND_PERCENT:
     return read_percent(text, (double *)field) ||
            bad_value(err, row, text, "is no share in percent. Write a number from 0 to 100, such as 2 or 0.5");

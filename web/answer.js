@@ -1,101 +1,22 @@
 // The first view: the answer in a sentence, where the time of each device went, the largest findings, what to do.
 
-import { el, swatch } from "./dom.js";
+import { deviceBars } from "./bars.js";
+import { el, quoted } from "./dom.js";
 import { count, share, things, time } from "./format.js";
 import { minimap } from "./minimap.js";
-import { goTo, on, set, state } from "./state.js";
+import { goTo, on, state } from "./state.js";
 
-const words = (key) => key.replaceAll("_", " ");
-const EDGE = { lead_in: "before the first work", tail: "after the last work" };
-
-/** Text in which `names` stand in a font of their own. */
-function quoted(text) {
-  return text.split("`").map((part, k) => (k % 2 ? el("code", { text: part }) : part));
+/** What the share of a finding is a part of: there is idle time within windows alone, not before and after them. */
+function whole({ where }) {
+  if (where === "inside") return "of the idle time";
+  return state.summary.idle.filter((idle) => idle.total_ps > 0).length > 1
+    ? "of the devices' sessions"
+    : "of the session";
 }
 
-/** What lies within the window of a device, causes in the order of all devices. */
-function pieces(idle, order) {
-  const sums = new Map();
-  idle.causes
-    .filter((each) => each.where === "inside")
-    .forEach((each) => sums.set(each.cause, (sums.get(each.cause) ?? 0) + each.ps));
-  return [
-    ["busy", idle.busy_ps],
-    ["copies", idle.copy_ps],
-    ...order.map((cause) => [cause, sums.get(cause) ?? 0]),
-  ].filter(([, ps]) => ps > 0);
-}
-
-function orderOf(summary) {
-  const sums = new Map();
-  summary.idle.forEach((idle) =>
-    idle.causes
-      .filter((each) => each.where === "inside")
-      .forEach((each) => sums.set(each.cause, (sums.get(each.cause) ?? 0) + each.ps)),
-  );
-  return [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a));
-}
-
-function piece([key, ps], total, idle) {
-  const part = ps / total,
-    name = words(key),
-    text = part > 0.16 ? `${name} ${share(part)}` : part > 0.075 ? share(part) : "";
-  const props = {
-    class: `piece k-${key}`,
-    title: `${name}: ${time(ps)}, ${share(part)}`,
-    text,
-    style: { flexGrow: String(part), flexBasis: "0" },
-  };
-  return key === "busy" || key === "copies"
-    ? el("span", props)
-    : el("button", {
-        ...props,
-        type: "button",
-        "aria-label": props.title,
-        on: { click: () => set({ tab: "gaps", gapFilter: { device: idle.device, cause: key } }) },
-      });
-}
-
-function edges(idle) {
-  return [...idle.causes]
-    .sort((a, b) => a.where.localeCompare(b.where))
-    .filter((each) => each.where !== "inside" && each.ps > 0)
-    .map((each) => `, ${time(each.ps)} ${EDGE[each.where]}`)
-    .join("");
-}
-
-function deviceBar(summary, idle, order) {
-  const device = summary.devices[idle.device],
-    several = state.meta.hosts.length > 1,
-    shown = pieces(idle, order);
-  const window = shown.reduce((sum, [, ps]) => sum + ps, 0);
-  const bar = el(
-    "div",
-    { class: "bar", role: "group", "aria-label": `${device.name}: busy, and idle by cause` },
-    ...shown.map((each) => piece(each, window, idle)),
-  );
-  const numbers = `busy ${share(device.busy_ps / (window || 1))} of ${time(window)}, idle ${time(device.idle_ps)}`;
-  return el(
-    "div",
-    { class: "device", title: `${device.model ?? ""} ${numbers}${edges(idle)}`.trim() },
-    el("b", { text: `${device.name}${several ? ` of ${device.host}` : ""}` }),
-    el("span", { class: "soft numbers" }, numbers, el("span", { class: "edges", text: edges(idle) })),
-    bar,
-  );
-}
-
-/** What the colours mean: causes that are at least 0.1 % of a window. */
-function key(working, order) {
-  const used = new Set();
-  for (const idle of working) {
-    const shown = pieces(idle, order);
-    const window = shown.reduce((sum, [, ps]) => sum + ps, 0);
-    shown.filter(([, ps]) => ps > window / 1000).forEach(([name]) => used.add(name));
-  }
-  const meaning = (name) => state.meta.kinds.find((kind) => kind.key === name)?.words;
-  const entry = (name) => el("li", { title: meaning(name) ?? "The device worked" }, swatch(name), words(name));
-  return el("ul", { class: "key" }, ...["busy", "copies", ...order].filter((name) => used.has(name)).map(entry));
-}
+/** "14 ms in 3 gaps, the longest 9 ms" */
+const lengths = (each) =>
+  `${time(each.ps)} in ${things(each.gaps, "gap")}${each.gaps > 1 ? `, the longest ${time(each.longest_ps)}` : ""}`;
 
 function finding(each) {
   return el(
@@ -111,15 +32,12 @@ function finding(each) {
         on: { click: () => goTo(each.place) },
       },
       el("span", { class: `mark k-${each.cause}` }),
-      el("span", { class: "share", text: share(each.share) }),
+      el("span", { class: "share" }, share(each.share), el("span", { class: "of", text: ` ${whole(each)}` })),
       el(
         "span",
         {},
         el("span", { class: "words" }, ...quoted(each.words)),
-        el("span", {
-          class: "soft",
-          text: `${time(each.ps)} in ${things(each.gaps, "gap")}${each.gaps > 1 ? `, the longest ${time(each.longest_ps)}` : ""}. Show ▸`,
-        }),
+        el("span", { class: "soft" }, ...quoted(`${lengths(each)}. Show ▸`)),
       ),
     ),
   );
@@ -130,7 +48,7 @@ function adviceItem(each) {
     "li",
     {},
     el("b", {}, ...quoted(each.text)),
-    each.share === null ? "" : el("span", { class: "soft", text: ` ${share(each.share)} of the run` }),
+    each.share === null ? "" : el("span", { class: "soft" }, ...quoted(` ${share(each.share)} of the run`)),
     each.evidence ? el("div", { class: "soft" }, "Seen: ", ...quoted(each.evidence)) : null,
   );
 }
@@ -173,28 +91,14 @@ function problems() {
 function fill(box, map) {
   const { summary } = state;
   if (!summary) return;
-  const working = summary.idle.filter((idle) => idle.total_ps > 0),
-    order = orderOf(summary),
-    MOST = 16;
+  const working = summary.idle.filter((idle) => idle.total_ps > 0);
   box.replaceChildren(
     ...[
       el("p", { class: "verdict" }, ...quoted(summary.verdict)),
       el("p", { class: "soft", text: facts() }),
       working.length === 0
         ? nothing()
-        : el(
-            "section",
-            { "aria-label": "Busy, and idle by cause" },
-            el(
-              "div",
-              { class: working.length > 2 ? "devices many" : "devices" },
-              ...working.slice(0, MOST).map((idle) => deviceBar(summary, idle, order)),
-            ),
-            working.length > MOST
-              ? el("p", { class: "soft", text: `and ${working.length - MOST} more devices` })
-              : null,
-            key(working, order),
-          ),
+        : deviceBars(summary, working),
       summary.findings.length === 0
         ? null
         : el(

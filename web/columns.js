@@ -23,5 +23,6 @@ export function meter(part, text) {
   return el("span", { class: "with-meter" }, bar, el("span", { text }));
 }
 
-export const shareColumn = (value, whole = 1) =>
-  column("share", "share", value, { cell: (row) => meter(value(row) / whole, share(value(row))) });
+/** A column of shares; `of` says of what. */
+export const shareColumn = (of, value, whole = 1) =>
+  column(of, "share", value, { key: "share", cell: (row) => meter(value(row) / whole, share(value(row))) });

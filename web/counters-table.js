@@ -16,6 +16,37 @@ const MEANING = {
 };
 const CUTS = { step_end: "end of step", sync: "sync", read: "value read", eager: "operation of its own" };
 
+/** What the metrics report says of a counter. */
+function reported({ report }, name) {
+  const differs = report.differs.includes(name);
+  return el(
+    "span",
+    { class: differs ? "report differs" : "report soft" },
+    `report ${count(report[name])}, ${differs ? "differs" : "agrees"}`,
+  );
+}
+
+/** Which report the counters are held against, and how the two compare. */
+function comparison({ report }) {
+  const fallbacks = Object.entries(report.cpu_fallbacks).map(([name, times]) => `${name} ${count(times)}`);
+  return el(
+    "section",
+    {},
+    el("h2", { text: "Held against the metrics report" }),
+    el("p", { class: "soft", text: report.path }),
+    ...report.words.map((text) => el("p", { text })),
+    fallbacks.length === 0
+      ? null
+      : el("p", { text: `Operations that ran on the CPU, each after a read: ${fallbacks.join(", ")}` }),
+  );
+}
+
+/** " (3 programs per denoise step)" */
+function programs({ programs_per_step: each, main_step: step }) {
+  const number = rate(each);
+  return each > 0 ? ` (${number} program${number === "1" ? "" : "s"} per ${step} step)` : "";
+}
+
 export async function counters(box) {
   const answer = await jsonWhenReady("table/counters");
   const tile = (name) =>
@@ -26,8 +57,9 @@ export async function counters(box) {
       el("span", { text: name }),
       el("span", {
         class: "soft",
-        text: answer.steps > 0 && answer.per_step ? `${rate(answer.per_step[name])} a step` : MEANING[name],
+        text: name in answer.per_step ? `${rate(answer.per_step[name])} a step, mean of all ${answer.steps}` : MEANING[name],
       }),
+      answer.report ? reported(answer, name) : null,
     );
   const scopes = table({
     name: "counters",
@@ -44,13 +76,14 @@ export async function counters(box) {
   box.replaceChildren(
     ...[
       el("div", { class: "tiles" }, ...COUNTERS.map(tile)),
+      answer.report ? comparison(answer) : null,
       cuts.length === 0
         ? null
         : el(
             "section",
             {},
             el("h2", {
-              text: `Cut points: what ended a program and sent it to the device${answer.programs_per_step > 0 ? ` (${rate(answer.programs_per_step)} programs a step)` : ""}`,
+              text: `Cut points: what ended a program and sent it to the device${programs(answer)}`,
             }),
             el(
               "ul",
@@ -63,7 +96,7 @@ export async function counters(box) {
                     {},
                     el("b", { text: count(cut.count) }),
                     ` ${CUTS[cut.kind] ?? cut.kind}${cut.scope ? `${cut.kind === "step_end" ? " " : " in "}${cut.scope}` : ""}`,
-                    cut.per_step > 0 ? el("span", { class: "soft", text: `, ${rate(cut.per_step)} a step` }) : null,
+                    cut.per_step > 0 ? el("span", { class: "soft", text: `, ${rate(cut.per_step)} per ${answer.main_step} step` }) : null,
                   ),
                 ),
             ),

@@ -66,10 +66,28 @@ function work(each) {
   );
 }
 
+/** An event that shows why, behind what is known of it already. */
+function evidence(each, known = null) {
+  const text = each && `${each.event}, ${time(each.dur_ps)}${each.thread ? `, thread ${each.thread}` : ""}`;
+  return [
+    known && text ? el("div", {}, known) : known,
+    text,
+    each?.frame ? el("div", { class: "soft", text: each.frame.replace(/^\$/, "") }) : null,
+  ];
+}
+
+function trigger(item) {
+  const { gap } = item;
+  if (!gap.trigger || gap.trigger === "none") return null;
+  const text = `${words(gap.trigger)}${gap.trigger_scope ? ` in ${gap.trigger_scope}` : ""}`;
+  return link(text, item.trigger_place, "Show what made the host late");
+}
+
 function gapRows(item) {
   const { gap } = item;
   const shown = gap.parts.slice(0, 8),
-    rest = gap.parts.slice(8);
+    rest = gap.parts.slice(8),
+    shows = (role) => gap.evidence.find((e) => e.role === role);
   return [
     el("p", { class: "gap-words" }, swatch(gap.cause), item.words),
     partsBar(gap),
@@ -87,25 +105,10 @@ function gapRows(item) {
     el(
       "dl",
       {},
-      row(
-        "trigger",
-        gap.trigger !== "none" && gap.trigger
-          ? link(
-              `${words(gap.trigger)}${gap.trigger_scope ? ` in ${gap.trigger_scope}` : ""}`,
-              item.trigger_place,
-              "Show what made the host late",
-            )
-          : null,
-      ),
+      row("trigger", evidence(shows("trigger"), trigger(item))),
       row("work before", work(gap.before)),
       row("work after", work(gap.after)),
-      ...gap.evidence.map((e) =>
-        row(
-          e.role,
-          `${e.event}, ${time(e.dur_ps)}${e.thread ? `, thread ${e.thread}` : ""}`,
-          e.frame ? el("div", { class: "soft", text: e.frame.replace(/^\$/, "") }) : null,
-        ),
-      ),
+      ...gap.evidence.filter((e) => e.role !== "trigger").map((e) => row(e.role, evidence(e))),
     ),
   ];
 }

@@ -28,6 +28,12 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
+/** Text in which `names` stand in a font of their own, and numbers on one line with their units. */
+export function quoted(text) {
+  const whole = (part) => part.replace(/(\d) (?=%|[munp]?s\b)/g, "$1\u00a0");
+  return text.split("`").map((part, k) => (k % 2 ? el("code", { text: part }) : whole(part)));
+}
+
 /** The colour of a cause or kind, as a small square. */
 export function swatch(key) {
   return el("span", { class: `swatch k-${key}`, "aria-hidden": "true" });

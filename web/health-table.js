@@ -1,9 +1,9 @@
-// Whether the capture can be trusted: warnings, the clock, files, planes and lines.
+// Whether the capture can be trusted: warnings, what the report says of its health, files, planes and lines.
 
 import { jsonWhenReady } from "./api.js";
 import { column, severalHosts } from "./columns.js";
 import { el } from "./dom.js";
-import { bytes, share, things, time } from "./format.js";
+import { bytes, things, time } from "./format.js";
 import { state } from "./state.js";
 import { table } from "./table.js";
 
@@ -17,15 +17,7 @@ function facts(entries) {
   );
 }
 
-const CLOCKS = {
-  ok: "fine: no device work begins before its launch",
-  inconsistent: "device and host do not agree; causes of short gaps may be wrong",
-};
 const FILES = { ok: "whole", empty: "empty", truncated: "cut off", damaged: "damaged", unreadable: "cannot be read" };
-
-function clock({ status, aligned_ps: moved }) {
-  return CLOCKS[status] ?? `device times were moved by ${time(moved)} to agree with the host`;
-}
 
 function lines(info) {
   return info.planes.flatMap((plane) =>
@@ -68,16 +60,10 @@ export async function health(box, goToTrack) {
   box.replaceChildren(
     ...[
       summary.warnings.length === 0
-        ? el("p", { text: "No warning: nothing in this capture speaks against the answer." })
+        ? el("p", { text: "No warnings." })
         : el("ul", { class: "warnings" }, ...summary.warnings.map((text) => el("li", { text }))),
       facts([
-        [
-          "causes",
-          summary.coverage.idle_ps > 0
-            ? `known for ${share(summary.coverage.explained_ps / summary.coverage.idle_ps)} of the idle time`
-            : "no idle time to explain",
-        ],
-        ["clock", clock(summary.clock)],
+        ...summary.health.map((row) => [row.label, row.words]),
         ["run", meta.run],
         ["path", meta.path],
         ["session", meta.session_ps === null ? "not recorded" : time(meta.session_ps)],

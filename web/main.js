@@ -3,7 +3,7 @@
 import { json } from "./api.js";
 import { answer } from "./answer.js";
 import { detailsPanel } from "./details.js";
-import { byId, el } from "./dom.js";
+import { byId, el, quoted } from "./dom.js";
 import { share } from "./format.js";
 import { counters } from "./counters-table.js";
 import { gaps } from "./gaps-table.js";
@@ -93,7 +93,7 @@ async function fillTab(tab) {
     await tab.make(tab.box);
   } catch (problem) {
     tab.made = false; // a later look asks again
-    tab.box.replaceChildren(el("p", { class: "empty", text: problem.message }));
+    tab.box.replaceChildren(el("p", { class: "empty" }, ...quoted(problem.message)));
   }
   tab.box.dataset.ready = "";
 }
@@ -161,7 +161,7 @@ async function start() {
         "div",
         { class: "answer" },
         el("p", { class: "verdict", text: "The capture cannot be shown" }),
-        el("p", { class: "empty", text: message }),
+        el("p", { class: "empty" }, ...quoted(message)),
       ),
     );
     document.body.dataset.failed = "";

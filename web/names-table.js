@@ -9,7 +9,7 @@ import { table } from "./table.js";
 
 const GATES = {
   on: "Names are on.",
-  off: "Names are off: the host has scopes that never reach the device. Set XLA_HLO_DEBUG=1 before the program starts (torch_xla) and capture again.",
+  off: "Names are off: the host has scopes that never reach the device. Set XLA_HLO_DEBUG=1 before the program starts, and capture again.",
   unknown: "",
 };
 
@@ -61,7 +61,7 @@ export async function names(box) {
       column("scope", "text", (r) => r.scope, { cell }),
       column("time", "time", (r) => r.ps, { key: "ps" }),
       column("self", "time", (r) => r.self_ps, { key: "self_ps" }),
-      shareColumn((r) => r.ps / whole),
+      shareColumn("of work", (r) => r.ps / whole),
       column("ops run", "count", (r) => r.ops, { key: "ops" }),
     ],
   });
@@ -78,7 +78,7 @@ export async function names(box) {
     ...[
       el("p", {
         class: "soft",
-        text: `${share(answer.named_ps / whole)} of the device time (${time(answer.device_ps)}) lies in a scope of the program. ${GATES[answer.gate] ?? ""}`,
+        text: `${share(answer.named_ps / whole)} of the device work (${time(answer.device_ps)}) lies in a scope of the program. ${GATES[answer.gate] ?? ""}`,
       }),
       list("Scopes of the host that name no work of a device", answer.host_only_scopes),
       list("Scopes on devices that the host never entered", answer.device_only_scopes),

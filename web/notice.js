@@ -1,11 +1,11 @@
 // One line at the top of the page for what went wrong or is still going on.
 
-import { byId, el } from "./dom.js";
+import { byId, el, quoted } from "./dom.js";
 
 export function notify(text, { progress = null } = {}) {
   const box = byId("notice");
   box.replaceChildren(
-    el("span", { text }),
+    el("span", {}, ...quoted(text)),
     progress === null
       ? el("button", {
           type: "button",

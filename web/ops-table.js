@@ -1,9 +1,9 @@
 // Device time by operation, scope, category, module or source line.
 
 import { jsonWhenReady } from "./api.js";
-import { column, meter } from "./columns.js";
+import { column, shareColumn } from "./columns.js";
 import { el } from "./dom.js";
-import { share, time } from "./format.js";
+import { time } from "./format.js";
 import { notify } from "./notice.js";
 import { searchFor } from "./search.js";
 import { table } from "./table.js";
@@ -36,7 +36,7 @@ export async function ops(box) {
       columns: [
         column(key, "text", (r) => r.key || "(without a name)", { key: "key" }),
         column("self", "time", (r) => r.self_ps, { key: "self_ps" }),
-        column("share", "share", (r) => r.share, { cell: (r) => meter(r.share / most, share(r.share)) }),
+        shareColumn("of work", (r) => r.share, most),
         column("total", "time", (r) => r.total_ps, { key: "total_ps", minor: true }),
         column("times", "count", (r) => r.count, { key: "count" }),
       ],

@@ -1,7 +1,8 @@
 // Mouse, pen and fingers on the timeline: drag to pan, two fingers or the wheel to zoom, a click to select; dragging
 // with Shift marks a span.  Calls of `to`: pan(dx, dy), zoom(factor, x), click(x, y), double(x, y), mark(x0, x1, done), hover(x, y).
 
-const STILL = 4; // pixels within which a press is a click
+const STILL = 4, // pixels within which a press is a click
+  STILL_FINGER = 10; // a finger is never quite still
 
 export function followPointer(canvas, to) {
   const down = new Map(); // pointers that are pressed, by id
@@ -20,7 +21,7 @@ export function followPointer(canvas, to) {
     if (event.button !== 0) return;
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, at(event));
-    start = { ...at(event), moved: false };
+    start = { ...at(event), moved: down.size > 1 }; // two fingers select nothing
     marking = event.shiftKey;
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -39,7 +40,8 @@ export function followPointer(canvas, to) {
       start.moved = true;
       return;
     }
-    start.moved ||= Math.abs(now.x - start.x) + Math.abs(now.y - start.y) > STILL;
+    const still = event.pointerType === "touch" ? STILL_FINGER : STILL;
+    start.moved ||= Math.abs(now.x - start.x) + Math.abs(now.y - start.y) > still;
     if (!start.moved) return;
     to.hover(null);
     if (marking) {

@@ -150,8 +150,9 @@ static xl_tensor split_heads(xl_tensor x)
 xl_tensor attend(const attention_layer *l, xl_tensor x, xl_tensor context, xl_tensor mask)
 {
   const xl_tensor from = context.index != 0 ? context : x;
-  const xl_tensor mixed = xl_attention(split_heads(linear(&l->q, x)), split_heads(linear(&l->k, from)),
-                                       split_heads(linear(&l->v, from)), mask);
+  const xl_tensor query = split_heads(linear(&l->q, x));
+  const xl_tensor key = split_heads(linear(&l->k, from)), value = split_heads(linear(&l->v, from));
+  const xl_tensor mixed = xl_attention(query, key, value, mask);
   return linear(&l->out, xl_reshape(xl_transpose(mixed, 1, 2), shape_of(x)));
 }
 

@@ -1,6 +1,8 @@
-/* What to do: a line for each finding, only where the capture holds evidence for it, the largest share first. */
+/* What to do: a line for each finding, only where the capture holds evidence for it.  What concerns the program as a
+ * whole comes first, then the gaps, the largest share first. */
 #include "analyze/internal.h"
 #include "analyze/phrases.h"
+#include "base/sum.h"
 
 static const double NOTABLE_SHARE = 0.01; /* of the run: less is not worth anybody's time */
 
@@ -120,6 +122,12 @@ static double share_of_run(const xp_reading *r, int64_t ps)
   return run > 0 ? (double)ps / run : 0;
 }
 
+/* The same of what concerns the program as a whole; without device work there is no run to have a share of. */
+static double share_of_program(const xp_reading *r, int64_t ps)
+{
+  return run_ps(r) > 0 ? share_of_run(r, ps) : -1;
+}
+
 static xp_str seen(xp_analysis *an, const group *g, xp_str what)
 {
   return xp_text(an, "%.*s gap%s, %.*s: %.*s", XP_STR_ARG(xp_phrase_count(an, g->gaps)), g->gaps == 1 ? "" : "s",
@@ -184,33 +192,58 @@ static void advise_tracing(xp_analysis *an)
   }
 }
 
+/* All work of the devices whose windows are the run: none of it has a name. */
 static void advise_names(xp_analysis *an)
 {
   const xp_reading *r = an->reading;
+  int64_t busy_ps = 0;
+  for (size_t i = 0; i < r->device_count; i++) {
+    xp_sum_add(&busy_ps, r->devices[i].has_window && r->devices[i].ranked ? r->devices[i].busy_ps : 0);
+  }
   if (r->names.gate != XP_GATE_OFF) {
     return;
   }
   advise(
-      an, -1,
+      an, share_of_program(r, busy_ps),
       xp_str_c("Switch names on and capture again: set XLA_HLO_DEBUG=1 (or XLA_IR_DEBUG=1) before the program starts. "
                "Then device time shows your scopes, and tracing can be told from other host work."),
-      xp_text(an, "the host entered %zu scopes of yours, and no device operation carries one",
-              r->names.host_only_count));
+      xp_text(an,
+              "the host entered %zu scope%s of yours, and no device operation carries one: %.*s of device work "
+              "without a name",
+              r->names.host_only_count, r->names.host_only_count == 1 ? "" : "s",
+              XP_STR_ARG(xp_phrase_time(an, busy_ps))));
+}
+
+/* Time of the gaps that have one of some causes. */
+static int64_t gaps_of(const xp_reading *r, const xp_cause *causes, size_t count)
+{
+  int64_t ps = 0;
+  for (size_t i = 0; i < r->cause_count; i++) {
+    for (size_t k = 0; k < count; k++) {
+      xp_sum_add(&ps, r->causes[i].cause == causes[k] ? r->causes[i].ps : 0);
+    }
+  }
+  return ps;
 }
 
 static void advise_compiles(xp_analysis *an)
 {
+  static const xp_cause compiles[] = {XP_CAUSE_COMPILE};
   const xp_counters *c = &an->reading->counters;
   if (recompiles(c)) {
-    advise(an, -1, xp_str_c("Keep shapes constant (pad or bucket inputs), so that programs are compiled once."),
-           xp_text(an, "%llu compiles in %zu steps after the first", (unsigned long long)c->compiles_after_first,
-                   c->steps_after_first));
+    int64_t ps = gaps_of(an->reading, compiles, 1);
+    advise(an, share_of_program(an->reading, ps),
+           xp_str_c("Keep shapes constant (pad or bucket inputs), so that programs are compiled once."),
+           xp_text(an, "%llu compiles in %zu steps after the first; the devices were idle for %.*s meanwhile",
+                   (unsigned long long)c->compiles_after_first, c->steps_after_first,
+                   XP_STR_ARG(xp_phrase_time(an, ps))));
   }
 }
 
-/* Most programs of a step hold one operation. */
+/* Most programs of a step hold one operation.  What each program costs the host is what larger ones save. */
 static void advise_eager(xp_analysis *an)
 {
+  static const xp_cause costs[] = {XP_CAUSE_TRACING, XP_CAUSE_DISPATCH, XP_CAUSE_LAUNCH};
   const xp_counters *c = &an->reading->counters;
   uint64_t eager = 0, all = 0;
   for (size_t i = 0; i < c->cut_count; i++) {
@@ -218,20 +251,23 @@ static void advise_eager(xp_analysis *an)
     eager += c->cuts[i].kind == XP_CUT_EAGER ? c->cuts[i].count : 0;
   }
   if (eager * 2 > all) {
-    advise(an, -1,
+    int64_t ps = gaps_of(an->reading, costs, sizeof costs / sizeof *costs);
+    advise(an, share_of_program(an->reading, ps),
            xp_str_c("Leave eager mode, or wrap the step in torch_xla.compile: operations run one at a time now."),
-           xp_text(an, "%llu of %llu programs were started by single operations, not by a sync or a read",
-                   (unsigned long long)eager, (unsigned long long)all));
+           xp_text(an,
+                   "%llu of %llu programs were started by single operations, not by a sync or a read; the devices "
+                   "were idle for %.*s while the host built and launched programs",
+                   (unsigned long long)eager, (unsigned long long)all, XP_STR_ARG(xp_phrase_time(an, ps))));
   }
 }
 
-/* Largest share first; advice without a share comes before all. */
-static void sort_advice(xp_reading *r)
+/* Largest share first, from an index on. */
+static void sort_advice(xp_reading *r, size_t first)
 {
-  for (size_t i = 1; i < r->advice_count; i++) {
+  for (size_t i = first; i < r->advice_count; i++) {
     xp_advice a = r->advice[i];
     size_t k = i;
-    for (; k > 0 && r->advice[k - 1].share >= 0 && (a.share < 0 || a.share > r->advice[k - 1].share); k--) {
+    for (; k > first && a.share > r->advice[k - 1].share; k--) {
       r->advice[k] = r->advice[k - 1];
     }
     r->advice[k] = a;
@@ -245,6 +281,7 @@ void xp_advice_write(xp_analysis *an)
   advise_compiles(an);
   advise_eager(an);
   advise_names(an);
+  size_t general = r->advice_count;
   advise_tracing(an);
   for (size_t i = 0; i < r->cause_count && i < MOST_ROWS; i++) {
     group g = counts_for_trigger(&r->causes[i]) ? sum_rows(r, i, counts_for_trigger, same_trigger) : (group){0};
@@ -256,6 +293,6 @@ void xp_advice_write(xp_analysis *an)
       advise_cause(an, &g);
     }
   }
-  sort_advice(r);
+  sort_advice(r, general);
   r->advice_count = r->advice_count < MOST ? r->advice_count : MOST;
 }

@@ -90,8 +90,8 @@ typedef struct {
   xp_where where : 8;
   xp_cause cause : 8;
   xp_trigger trigger : 8;
-  bool ranked;                   /* false: a lead-in or tail that says nothing about the program */
-  bool tracing_bound;            /* cause tracing, trigger none, and no read or wait since the previous launch */
+  bool ranked : 1;               /* false: a lead-in or tail that says nothing about the program */
+  bool tracing_bound : 1;        /* cause tracing, trigger none, and no read or wait since the previous launch */
   const xp_gap_details *details; /* NULL: xp_gap_explain computes them */
 } xp_gap;
 
@@ -227,6 +227,7 @@ typedef struct {
   size_t scope_count;
   xp_str *host_only, *device_only;
   size_t host_only_count, device_only_count;
+  bool is_annotated; /* the host entered a scope or step of the program */
   enum { XP_GATE_UNKNOWN, XP_GATE_ON, XP_GATE_OFF } gate;
 } xp_names;
 
@@ -236,7 +237,8 @@ typedef enum { XP_CLOCK_OK, XP_CLOCK_SHIFTED, XP_CLOCK_INCONSISTENT } xp_clock_s
 typedef struct {
   xp_str text;     /* what to do */
   xp_str evidence; /* what was seen that says so */
-  double share;    /* of the run (the sessions of the devices with work, else their windows), 0..1; below 0: no share */
+  double share;    /* of the run (the sessions of the devices with work, else their windows), 0..1; below 0: there is no
+                      run */
 } xp_advice;
 
 typedef struct {
@@ -293,7 +295,7 @@ xp_status xp_analyze(const xp_capture *capture, const xp_analyze_options *option
 void xp_reading_free(xp_reading *reading);
 
 /* The details of a gap: gap->details, or computed into an arena that the caller owns (and may clear for the next gap).
- * Parts add up to gap->dur_ps.  XP_ERR_MEMORY when memory is out.  One thread at a time. */
+ * Parts add up to gap->dur_ps.  XP_ERR_MEMORY when memory is out.  Any number of threads, each with its own arena. */
 xp_status xp_gap_explain(xp_reading *reading, const xp_gap *gap, xp_arena *arena, xp_gap_details *details,
                          xp_error *err);
 

@@ -23,6 +23,7 @@ static const xp_name_pattern patterns[] = {
     {"PjRtComputationClient::TransferFromDevice", XP_CAUSE_VALUE_REQUEST, XP_NAME_READS | XP_NAME_TORCH},
     {"IfrtComputationClient::TransferFromDevice", XP_CAUSE_VALUE_REQUEST, XP_NAME_READS | XP_NAME_TORCH},
     {"np.asarray(jax.Array)", XP_CAUSE_VALUE_REQUEST, XP_NAME_READS},
+    {"ArrayImpl.copy_to_host_async", XP_CAUSE_VALUE_REQUEST, 0}, /* JAX's own; what waits for the value is the read */
     {"*::ToLiteral*", XP_CAUSE_VALUE_REQUEST, XP_NAME_LITERAL_READS},
     {"*D2H*", XP_CAUSE_VALUE_REQUEST, 0},
     {"cuMemcpyDtoH*", XP_CAUSE_VALUE_REQUEST, XP_NAME_MEMCPY},
@@ -91,6 +92,8 @@ static const xp_name_pattern patterns[] = {
     /* no class of their own */
     {"PjitFunction(*", XP_CAUSE_COUNT, XP_NAME_PJIT},
     {"shard_args", XP_CAUSE_COUNT, XP_NAME_QUALIFIED}, /* JAX's own, part of a call */
+    {"pickle_util.dumps", XP_CAUSE_COUNT, XP_NAME_QUALIFIED},
+    {"pickle_util.loads", XP_CAUSE_COUNT, XP_NAME_QUALIFIED},
     {"ThreadpoolListener::Record", XP_CAUSE_COUNT, XP_NAME_RECORD},
     {"ThreadpoolListener::StartRegion", XP_CAUSE_COUNT, XP_NAME_REGION},
     {"ThreadpoolListener::StopRegion", XP_CAUSE_COUNT, XP_NAME_REGION_END},

@@ -53,15 +53,15 @@ typedef struct {
 static void collect(search *s, int level, size_t node, size_t limit)
 {
   size_t first = node * FANOUT, below = level ? s->t->frame_end_count[level - 1] : s->t->line->count;
-  size_t last = first + FANOUT < below ? first + FANOUT : below;
   size_t span = 1; /* events below one child */
   for (int i = 0; i < level; i++) {
     span *= FANOUT;
   }
-  for (size_t child = last; child-- > first && s->count < MAX_OPEN;) {
-    if (child * span >= limit) {
-      continue;
-    }
+  size_t last = (limit + span - 1) / span; /* behind the last child that holds an event before the limit */
+  last = last < first + FANOUT ? last : first + FANOUT;
+  last = last < below ? last : below;
+  for (size_t child = last; child > first && s->count < MAX_OPEN;) {
+    child--;
     if (level) {
       if (s->t->frame_ends[level - 1][child] > s->time_ps) {
         collect(s, level - 1, child, limit);

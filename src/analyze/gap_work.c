@@ -68,9 +68,9 @@ xp_work xp_work_from(const xp_device_data *device, int64_t time_ps, size_t *hint
   return latest(device, time_ps, false, hint);
 }
 
-xp_work xp_work_before(const xp_device_data *device, int64_t time_ps)
+xp_work xp_work_before(const xp_device_data *device, int64_t time_ps, size_t *hint)
 {
-  return latest(device, time_ps, true, NULL);
+  return latest(device, time_ps, true, hint);
 }
 
 static uint32_t launch_by_correlation(xp_analysis *an, const xp_device_data *d, const xp_work *work)

@@ -46,7 +46,7 @@ static void find_launch(xp_analysis *an, xp_gap *gap, size_t *hint)
 {
   const xp_device_data *d = &an->devices.devices[gap->device];
   bool tail = gap->where == XP_WHERE_TAIL;
-  xp_work work = tail ? xp_work_before(d, gap->start_ps) : xp_work_from(d, gap->start_ps + gap->dur_ps, hint);
+  xp_work work = tail ? xp_work_before(d, gap->start_ps, hint) : xp_work_from(d, gap->start_ps + gap->dur_ps, hint);
   uint32_t run;
   gap->launch = xp_work_launch(an, d, &work, &run);
   if (tail) {
@@ -220,6 +220,7 @@ static void find_causes(xp_analysis *an)
 /* Whether nothing but tracing stood between two launches. */
 static void find_tracing_bound(xp_analysis *an)
 {
+  size_t hint = 0;
   for (size_t i = 0; i < an->reading->gap_count; i++) {
     xp_gap *gap = &an->reading->gaps[i];
     if (gap->where != XP_WHERE_INSIDE || gap->cause != XP_CAUSE_TRACING || gap->trigger != XP_TRIGGER_NONE ||
@@ -227,7 +228,7 @@ static void find_tracing_bound(xp_analysis *an)
       continue;
     }
     const xp_device_data *d = &an->devices.devices[gap->device];
-    xp_work before = xp_work_before(d, gap->start_ps);
+    xp_work before = xp_work_before(d, gap->start_ps, &hint);
     uint32_t run, previous = xp_work_launch(an, d, &before, &run);
     int64_t since = previous == XP_NONE ? gap->start_ps : an->links.launches[previous].asked_ps;
     const xp_launch *launch = &an->links.launches[gap->launch];
@@ -276,15 +277,16 @@ static void answer(void *context)
   xp_span span = {gap->start_ps, gap->start_ps + gap->dur_ps};
   xp_parts parts = {.arena = q->arena, .details = true};
   xp_launch tail;
+  size_t hint = 0;
   const xp_launch *launch = reading_launch(an, gap, &tail);
   xp_parts_compute(an, gap->device, span, launch, &parts);
   *q->out = (xp_gap_details){.parts = parts.parts, .part_count = parts.count};
   if (gap->where != XP_WHERE_LEAD_IN) {
-    xp_work before = xp_work_before(d, span.start_ps);
+    xp_work before = xp_work_before(d, span.start_ps, &hint);
     q->out->before = xp_work_names(an, d, &before);
   }
   if (gap->where != XP_WHERE_TAIL) {
-    xp_work after = xp_work_from(d, span.end_ps, NULL);
+    xp_work after = xp_work_from(d, span.end_ps, &hint);
     q->out->after = xp_work_names(an, d, &after);
   }
   if (gap->trigger != XP_TRIGGER_NONE) {

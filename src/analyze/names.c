@@ -136,9 +136,10 @@ static void compare_sides(xp_analysis *an, const xp_intern *device)
   }
   out->host_only = only_in(an, &scopes, device, &out->host_only_count);
   out->device_only = only_in(an, device, &entered, &out->device_only_count);
+  out->is_annotated = entered.count > 0;
   if (out->named_ps) {
     out->gate = XP_GATE_ON;
-  } else if (out->device_ps && entered.count && (an->devices.lazy || an->threads.torch)) {
+  } else if (out->device_ps && out->is_annotated && (an->devices.lazy || an->threads.torch)) {
     out->gate = XP_GATE_OFF;
   }
 }

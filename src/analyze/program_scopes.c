@@ -15,6 +15,8 @@ typedef struct {
   xp_intern names;
   xp_program_scope *scopes;
   size_t count, capacity;
+  xp_program_instruction *instructions;
+  size_t instruction_capacity;
   bool lazy;
 } counting;
 
@@ -82,6 +84,13 @@ static void count_source(counting *c, const xp_hlo_module *module, const place *
   }
 }
 
+static void list_executed(counting *c, const xp_hlo_instruction *instruction, xp_str scope, size_t count)
+{
+  c->instructions = xp_arena_grow(c->arena, c->instructions, count, &c->instruction_capacity, sizeof *c->instructions);
+  c->instructions[count] =
+      (xp_program_instruction){instruction->name, instruction->opcode_text, scope, instruction->meta.op_name};
+}
+
 static void count_compiled(counting *c, const xp_hlo_module *module, const place *places, xp_program_scopes *result)
 {
   for (uint32_t i = 0; i < module->computation_count; i++) {
@@ -94,6 +103,7 @@ static void count_compiled(counting *c, const xp_hlo_module *module, const place
       if (places[i] == FUSED) {
         row->fused++;
       } else {
+        list_executed(c, &computation->instructions[k], row->scope, result->compiled);
         row->compiled++;
         result->compiled++;
         result->compiled_scoped += row->scope.len > 0;
@@ -126,6 +136,7 @@ void xp_program_scopes_count(const xp_hlo_module *source, const xp_hlo_module *c
   find_places(compiled, places);
   count_compiled(&c, compiled, places, result);
   result->scopes = c.scopes;
+  result->instructions = c.instructions;
   result->count = c.count;
   if (result->count > 1) {
     qsort(result->scopes, result->count, sizeof *result->scopes, by_name);

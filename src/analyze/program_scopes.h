@@ -14,15 +14,24 @@ typedef struct {
   uint64_t fused;    /* instructions inside of its fusions */
 } xp_program_scope;
 
+/* An instruction that the compiled program executes, a fusion as one. */
+typedef struct {
+  xp_str name, opcode; /* "fusion.3", "fusion" */
+  xp_str scope;        /* as above */
+  xp_str op_name;      /* as the module has it */
+} xp_program_instruction;
+
 typedef struct {
   xp_program_scope *scopes; /* by name; "in no scope" last, if anything is */
   size_t count;
   bool has_source;
   uint64_t source, source_scoped, compiled, compiled_scoped;
+  xp_program_instruction *instructions; /* `compiled` of them, in the order of the module */
 } xp_program_scopes;
 
 /* Counts both modules; source may be NULL.  Parameters, constants, tuples and the like, which are no work, are left
- * out. lazy: fold the numbers of torch_xla's scopes.  Memory from the arena, which must have an escape. */
+ * out. lazy: fold the numbers of torch_xla's scopes.  Memory from the arena, which must have an escape; names are
+ * borrowed from the modules. */
 void xp_program_scopes_count(const xp_hlo_module *source, const xp_hlo_module *compiled, bool lazy, xp_arena *arena,
                              xp_program_scopes *result);
 

@@ -97,8 +97,9 @@ static xp_str reads_sentence(xp_analysis *an)
     pieces = an->threads.torch ? xp_text(an, ", which cut each step into %.3g programs,", c->programs_per_step)
                                : xp_text(an, ", with %.3g programs a step,", c->programs_per_step);
   }
-  return xp_text(an, " Reads in `%.*s` (%.3g a step)%.*s trigger %.*s of the idle time.", XP_STR_ARG(scope),
-                 c->reads_per_step, XP_STR_ARG(pieces), XP_STR_ARG(percent(an, triggered_in(r, scope))));
+  return xp_text(an, " Reads in `%.*s` (%.3g per `%.*s` step)%.*s trigger %.*s of the idle time.", XP_STR_ARG(scope),
+                 c->reads_per_step, XP_STR_ARG(c->main_step), XP_STR_ARG(pieces),
+                 XP_STR_ARG(percent(an, triggered_in(r, scope))));
 }
 
 /* What the first sentence is about: a cause as a whole, and the row with most of its time. */

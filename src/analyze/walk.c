@@ -225,16 +225,30 @@ static int64_t stretch_end(const xp_thread *t, uint32_t innermost, uint32_t next
   return end;
 }
 
-/* The first entry after a time, found from where the last walk was. */
+/* Where to look first: where the last walk of the thread ended, or else at the launch that ends the gap. */
+static uint32_t likely(const xp_walk *w, const xp_thread *t)
+{
+  uint32_t at = 0;
+  if (w->out->hints) {
+    at = w->out->hints[t->index];
+  } else if (w->launch && w->launch->thread == t->index && w->launch->entry != XP_NONE) {
+    at = w->launch->entry;
+  }
+  return at < t->count ? at : (uint32_t)t->count;
+}
+
+/* The first entry after a time: from a likely place in steps that double, to the side on which it lies, and then by
+ * halves. */
 static uint32_t first_after(const xp_walk *w, const xp_thread *t, int64_t time)
 {
-  uint32_t *hint = w->out->hints ? &w->out->hints[t->index] : NULL;
-  uint32_t low = hint ? *hint : 0, step = 1;
-  if (!hint || low > t->count || (low && xp_entry_start(t, low - 1) > time)) {
-    low = 0;
+  uint32_t low = likely(w, t), high = low, step = 1;
+  bool before = low > 0 && xp_entry_start(t, low - 1) > time;
+  while (before && low > 0 && xp_entry_start(t, low - 1) > time) {
+    high = low - 1;
+    low = high > step ? high - step : 0;
+    step *= 2;
   }
-  uint32_t high = low;
-  while (high < t->count && xp_entry_start(t, high) <= time) { /* gallop */
+  while (!before && high < t->count && xp_entry_start(t, high) <= time) {
     low = high + 1;
     high = t->count - high > step ? high + step : (uint32_t)t->count;
     step *= 2;
@@ -247,8 +261,8 @@ static uint32_t first_after(const xp_walk *w, const xp_thread *t, int64_t time)
       high = mid;
     }
   }
-  if (hint) {
-    *hint = low;
+  if (w->out->hints) {
+    w->out->hints[t->index] = low;
   }
   return low;
 }

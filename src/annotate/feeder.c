@@ -21,7 +21,7 @@
 static const uint64_t piece_bytes = (uint64_t)2 << 20;
 static const uint64_t ahead_bytes = (uint64_t)16 << 20;
 static const long min_wait_ns = 1000000, max_wait_ns = 8000000;
-enum { PAGE_BYTES = 4096 };
+enum { PAGE_BYTES = 4096 }; /* of no kernel are they smaller */
 
 struct xp_feeder {
   xp_pool *pool;

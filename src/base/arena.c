@@ -309,15 +309,19 @@ xp_str xp_arena_copy(xp_arena *arena, xp_str s)
   return xp_str_from(copy, s.len);
 }
 
+/* Most texts are short: they are formatted once, on the stack, and copied. */
 xp_str xp_arena_format(xp_arena *arena, const char *format, ...)
 {
+  char brief[256];
   va_list args, again;
   va_start(args, format);
   va_copy(again, args);
-  int len = vsnprintf(NULL, 0, format, args);
+  int len = vsnprintf(brief, sizeof brief, format, args);
   va_end(args);
   char *text = len < 0 ? NULL : xp_arena_alloc(arena, (size_t)len + 1);
-  if (text != NULL) {
+  if (text != NULL && (size_t)len < sizeof brief) {
+    memcpy(text, brief, (size_t)len);
+  } else if (text != NULL) {
     vsnprintf(text, (size_t)len + 1, format, again);
   }
   va_end(again);

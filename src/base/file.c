@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/pages.h"
 #include "base/unpack.h"
 
 enum { READ_PIECE = 1 << 20 };
@@ -156,7 +157,7 @@ void xp_file_forget(const xp_file *file, const void *from, size_t bytes)
   if (!file->is_page_cache) {
     return; /* anonymous memory would lose its content */
   }
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t page = xp_page_bytes();
   uintptr_t start = ((uintptr_t)from + page - 1) & ~(page - 1), end = ((uintptr_t)from + bytes) & ~(page - 1);
   if (start < end) {
     madvise((void *)start, end - start, MADV_DONTNEED); /* advice: without it the process is only larger */

@@ -2,14 +2,23 @@
 #define _GNU_SOURCE
 #include "base/pages.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { PAGE = 4 << 10, HUGE_PAGE = 2 << 20, LEAST_HUGE = 4 << 20 };
+enum { HUGE_PAGE = 2 << 20, LEAST_HUGE = 4 << 20 };
 
+size_t xp_page_bytes(void)
+{
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A last huge page that would stay more than half empty is left to small ones: it would be resident as a whole. */
 size_t xp_pages_size(size_t need)
 {
-  size_t unit = need < LEAST_HUGE ? PAGE : HUGE_PAGE;
+  bool is_small = need < LEAST_HUGE || need % HUGE_PAGE <= HUGE_PAGE / 2;
+  size_t unit = is_small ? xp_page_bytes() : HUGE_PAGE;
   return (need + unit - 1) / unit * unit;
 }
 

@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/* The system's smallest page: 4 KiB on x86-64; 4, 16 or 64 KiB on arm64, as the kernel was built. */
+size_t xp_page_bytes(void);
+
 /* The size of a mapping that holds `need` bytes. */
 size_t xp_pages_size(size_t need);
 

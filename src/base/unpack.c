@@ -11,6 +11,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/pages.h"
+
 enum { FIRST_MAPPING = 4 << 20, PIECE = 1 << 20 };
 
 xp_status xp_page_buffer_reserve(xp_page_buffer *buffer, size_t more)
@@ -39,7 +41,7 @@ xp_status xp_page_buffer_reserve(xp_page_buffer *buffer, size_t more)
 
 void xp_page_buffer_trim(xp_page_buffer *buffer)
 {
-  size_t keep = (buffer->len + 4095) & ~(size_t)4095;
+  size_t page = xp_page_bytes(), keep = (buffer->len + page - 1) / page * page;
   if (keep > 0 && keep < buffer->mapped) {
     void *data = mremap(buffer->data, buffer->mapped, keep, 0);
     if (data != MAP_FAILED) {

@@ -2,9 +2,10 @@
  *
  * All dimension numbers, strides, paddings, dilations, reversal and both kinds of groups are handled alike: they only
  * change strides.  Two layouts of the result are written in place, features before pixels (NCHW) and pixels before
- * features (NHWC); other layouts, and results of f16 and bf16, go through a block of scratch.
+ * features (NHWC); other layouts, and results of f16 and bf16, go through a block of scratch.  Groups of few features
+ * have a way of their own (eval_conv_taps.c).
  */
-#include "device/eval_conv.h"
+#include "device/eval_conv_taps.h"
 
 /* Where pixel p of all images lies in the output. */
 static int64_t output_offset(const xp_dev_convolution *c, int64_t pixel)
@@ -118,7 +119,11 @@ xp_status xp_dev_convolution_run(const xp_dev_step *step, const xp_dev_frame *fr
 {
   const xp_dev_convolutions *all = step->detail;
   for (size_t i = 0; i < all->count; i++) {
-    run_part(&all->parts[i], step, frame);
+    if (all->parts[i].taps != NULL) {
+      xp_dev_taps_run(&all->parts[i], step, frame);
+    } else {
+      run_part(&all->parts[i], step, frame);
+    }
   }
   return XP_OK;
 }

@@ -11,6 +11,8 @@
 /* Where features and pixels of the output lie: pixels side by side, features side by side, or neither. */
 typedef enum { XP_DEV_FEATURES_FIRST, XP_DEV_FEATURES_LAST, XP_DEV_ANY_ORDER } xp_dev_feature_order;
 
+typedef struct xp_dev_taps xp_dev_taps; /* eval_conv_taps.h */
+
 /* A convolution without base dilation, if it can be split into such, or all of it. */
 typedef struct {
   xp_dev_patches patches;
@@ -23,6 +25,7 @@ typedef struct {
   bool is_turned;     /* patches are filled along the window, not along the pixels */
   bool is_one_image;  /* pixels of all images lie in the output as those of one */
   xp_dev_feature_order order;
+  const xp_dev_taps *taps;                                                    /* NULL: patches and a matrix product */
   size_t kernel_at, patches_at, segments_at, block_at, narrow_at, packing_at; /* in the scratch */
 } xp_dev_convolution;
 

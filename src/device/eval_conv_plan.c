@@ -7,7 +7,7 @@
  * A window that is larger than the output (the gradient of a kernel) makes rows of a few pixels.  Patches are filled
  * along the window then.
  */
-#include "device/eval_conv.h"
+#include "device/eval_conv_taps.h"
 #include "device/eval_ops.h"
 
 #define BLOCK_BYTES (2 << 20)
@@ -151,13 +151,6 @@ static bool should_turn(const xp_dev_patches *p)
   return last->window.size > last->out && !xp_dev_patches_are_rows(p);
 }
 
-static size_t reserve(size_t *total, size_t count, size_t size)
-{
-  size_t at = *total, bytes = xp_dev_multiply_sizes(count, size);
-  *total = xp_dev_add_sizes(at, bytes > SIZE_MAX - XP_DEV_ALIGN ? bytes : xp_dev_round_up(bytes));
-  return at;
-}
-
 static void plan_scratch(xp_dev_convolution *c, xp_dev_step *step)
 {
   size_t in_size = xp_dev_type_sizes[c->in_type], size = xp_dev_type_sizes[c->type], bytes = 0;
@@ -170,44 +163,39 @@ static void plan_scratch(xp_dev_convolution *c, xp_dev_step *step)
   size_t segments = c->is_turned ? (size_t)c->patches.window_count : pixels;
   xp_dev_matmul x = {.type = c->type};
   c->block_pixels = (int64_t)pixels;
-  c->kernel_at = reserve(&bytes, xp_dev_multiply_sizes(features, (size_t)c->row), in_size);
-  c->patches_at = reserve(&bytes, xp_dev_multiply_sizes(pixels, (size_t)c->row), in_size);
-  c->segments_at = reserve(&bytes, xp_dev_patches_scratch(segments), 1);
-  c->block_at = reserve(&bytes, c->order == XP_DEV_ANY_ORDER ? block : 0, size);
-  c->narrow_at = reserve(&bytes, c->narrow != NULL ? block : 0, size);
-  c->packing_at = reserve(&bytes, xp_dev_matmul_bytes(&x), 1);
+  c->kernel_at = xp_dev_reserve(&bytes, xp_dev_multiply_sizes(features, (size_t)c->row), in_size);
+  c->patches_at = xp_dev_reserve(&bytes, xp_dev_multiply_sizes(pixels, (size_t)c->row), in_size);
+  c->segments_at = xp_dev_reserve(&bytes, xp_dev_patches_scratch(segments), 1);
+  c->block_at = xp_dev_reserve(&bytes, c->order == XP_DEV_ANY_ORDER ? block : 0, size);
+  c->narrow_at = xp_dev_reserve(&bytes, c->narrow != NULL ? block : 0, size);
+  c->packing_at = xp_dev_reserve(&bytes, xp_dev_matmul_bytes(&x), 1);
   step->scratch_bytes = bytes > step->scratch_bytes ? bytes : step->scratch_bytes; /* parts run one after the other */
 }
 
 /* Rows of patches that are read side by side must not lie at the same place of the cache. */
-static void plan_part(xp_dev_convolution *c, xp_dev_step *step, const xp_hlo_convolution *n, const int64_t *steps)
+static void plan_part(xp_dev_context *context, xp_dev_convolution *c, xp_dev_step *step, const xp_hlo_convolution *n,
+                      const int64_t *steps)
 {
-  c->is_turned = should_turn(&c->patches);
+  bool has_taps = xp_dev_taps_plan(context, step, c, n, steps);
+  c->is_turned = has_taps || should_turn(&c->patches);
   c->depth = c->patches.window_count * c->patches.channels;
-  c->row = c->depth + (c->is_turned && c->depth % 256 == 0 ? 16 : 0);
+  c->row = c->depth + (c->is_turned && !has_taps && c->depth % 256 == 0 ? 16 : 0);
   choose_order(c);
   read_kernel(c, step, n, steps);
+  if (has_taps) {
+    return;
+  }
   plan_scratch(c, step);
 }
 
 /* ---------------------------------------------------------------- splitting */
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
 
 /* Into how many convolutions a dimension is split. */
 static int64_t phases_of(const xp_dev_spatial *d)
 {
   const xp_hlo_window_dim *w = &d->window;
   bool can_split = w->base_dilation <= MAX_PHASES && w->stride == 1 && !w->is_reversed &&
-                   common_divisor(w->window_dilation, w->base_dilation) == 1;
+                   xp_dev_common_divisor(w->window_dilation, w->base_dilation) == 1;
   return can_split ? w->base_dilation : 1;
 }
 
@@ -229,8 +217,8 @@ static void split_dim(xp_dev_spatial *d, int64_t phase, int64_t phases, int64_t 
 }
 
 /* Part `index` of the whole. */
-static void split(xp_dev_convolution *c, int64_t index, const int64_t *phases, xp_dev_step *step,
-                  const xp_hlo_convolution *n)
+static void split(xp_dev_context *context, xp_dev_convolution *c, int64_t index, const int64_t *phases,
+                  xp_dev_step *step, const xp_hlo_convolution *n)
 {
   int64_t strides[XP_HLO_MAX_RANK];
   xp_dev_strides(step->in[1].shape, strides);
@@ -247,7 +235,7 @@ static void split(xp_dev_convolution *c, int64_t index, const int64_t *phases, x
     p->window_count *= p->dims[d].window.size;
     p->pixel_count *= p->dims[d].out;
   }
-  plan_part(c, step, n, phases);
+  plan_part(context, c, step, n, phases);
 }
 
 static xp_dev_convolutions *split_all(xp_dev_context *context, const xp_dev_convolution *whole, xp_dev_step *step,
@@ -263,7 +251,7 @@ static xp_dev_convolutions *split_all(xp_dev_context *context, const xp_dev_conv
   all->parts = xp_arena_array(context->plan->arena, all->count, sizeof *all->parts);
   for (int64_t i = 0; i < count; i++) {
     all->parts[i] = *whole;
-    split(&all->parts[i], i, phases, step, n);
+    split(context, &all->parts[i], i, phases, step, n);
   }
   return all;
 }

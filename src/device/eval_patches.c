@@ -198,6 +198,16 @@ void xp_dev_patches_fill_turned(const xp_dev_patches *patches, void *to, int64_t
   }
 }
 
+int64_t xp_dev_common_divisor(int64_t a, int64_t b)
+{
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
 bool xp_dev_window_is_sound(xp_hlo_window_dim window, int64_t in, int64_t out)
 {
   const xp_hlo_window_dim w = window;

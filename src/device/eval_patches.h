@@ -48,6 +48,9 @@ int64_t xp_dev_patches_segments(const xp_dev_patches *patches, int64_t first, in
 /* Moves to the next position in the window; false after the last one.  Begin with all 0. */
 bool xp_dev_patches_advance(const xp_dev_patches *patches, int64_t *position);
 
+/* The greatest one of two numbers above 0; a, if b is 0. */
+int64_t xp_dev_common_divisor(int64_t a, int64_t b);
+
 /* False if a window and extents contradict each other, or are too large to be counted with. */
 bool xp_dev_window_is_sound(xp_hlo_window_dim window, int64_t in, int64_t out);
 

@@ -57,6 +57,13 @@ size_t xp_dev_multiply_sizes(size_t a, size_t b)
   return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
+size_t xp_dev_reserve(size_t *total, size_t count, size_t size)
+{
+  size_t at = *total, bytes = xp_dev_multiply_sizes(count, size);
+  *total = xp_dev_add_sizes(at, bytes > SIZE_MAX - XP_DEV_ALIGN ? bytes : xp_dev_round_up(bytes));
+  return at;
+}
+
 static void count_cost(xp_dev_step *step)
 {
   for (uint32_t i = 0; i < step->in_count; i++) {

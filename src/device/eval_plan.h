@@ -156,6 +156,9 @@ static inline size_t xp_dev_round_up(size_t bytes)
 size_t xp_dev_add_sizes(size_t a, size_t b);
 size_t xp_dev_multiply_sizes(size_t a, size_t b);
 
+/* Sets `count` elements of scratch aside behind *total bytes, which grow, and returns where they begin. */
+size_t xp_dev_reserve(size_t *total, size_t count, size_t size);
+
 /* Runs a program in memory for its frame. */
 xp_status xp_dev_program_run(const xp_dev_frame *caller, const xp_dev_program *program, const void *const *inputs,
                              void *const *outputs, void *memory);

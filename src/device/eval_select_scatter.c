@@ -1,8 +1,8 @@
 /* select-and-scatter: under each window one element is selected, and the source's element is added to the result there
- * (or joined to it by another computation).  It is how a pooling by maximum gives gradients back.
+ * (or joined to it by another computation).  It is how a pooling by maximum gives gradients back; the way that it has
+ * in models is faster (eval_select_rows.c).
  */
 #include "device/eval_ops.h"
-#include "device/eval_scalar.h"
 #include "device/eval_window.h"
 
 typedef struct {
@@ -95,6 +95,9 @@ xp_status xp_dev_prepare_select_and_scatter(xp_dev_context *context, xp_dev_step
   }
   if (status != XP_OK) {
     return status;
+  }
+  if (xp_dev_prepare_select_rows(context, step, &d->patches, d->select, d->scatter)) {
+    return XP_OK;
   }
   d->scatter_at = xp_dev_scalar_bytes(d->select);
   d->segments_at = d->scatter_at + xp_dev_scalar_bytes(d->scatter);

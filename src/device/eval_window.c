@@ -1,7 +1,8 @@
-/* reduce-window and select-and-scatter: a window over all dimensions of an array.
+/* reduce-window: a window over all dimensions of an array.
  *
- * Results are made a row of pixels at a time: for each position in the window, the elements under it are combined with
- * the results so far.  Positions outside of the array, or between the elements of a dilated one, are left out.
+ * The usual operations have a faster way (eval_window_pass.c).  Any other computation makes results a row of pixels at
+ * a time: for each position in the window, the elements under it are combined with the results so far.  Positions
+ * outside of the array, or between the elements of a dilated one, are left out.
  */
 #include "device/eval_window.h"
 
@@ -30,6 +31,34 @@ bool xp_dev_window_prepare(xp_dev_patches *patches, const xp_hlo_shape *in, cons
     patches->dims[patches->rank++] = (xp_dev_spatial){1, 1, 0, 0, {1, 1, 0, 0, 1, 1, false}};
   }
   return true;
+}
+
+bool xp_dev_window_is_still(const xp_dev_spatial *dim)
+{
+  const xp_hlo_window_dim *w = &dim->window;
+  return w->size == 1 && w->stride == 1 && w->base_dilation == 1 && w->padding_low == 0 && dim->out == dim->in;
+}
+
+/* Pixel i is over place i * stride + offset of the dilated input, which has an element at each base_dilation-th place:
+ * the first such pixel is looked for, the others follow at equal distances. */
+xp_dev_reach xp_dev_window_reach(const xp_dev_spatial *dim, int64_t position)
+{
+  const xp_hlo_window_dim *w = &dim->window;
+  int64_t k = w->is_reversed ? w->size - 1 - position : position;
+  int64_t offset = k * w->window_dilation - w->padding_low, base = w->base_dilation;
+  int64_t divisor = xp_dev_common_divisor(w->stride, base), at = offset < 0 ? (-offset - 1) / w->stride + 1 : 0,
+          tries = 0;
+  while (tries < base / divisor && at < dim->out && (at * w->stride + offset) % base != 0) {
+    at++, tries++;
+  }
+  int64_t from = (at * w->stride + offset) / base;
+  if (tries == base / divisor || at >= dim->out || from >= dim->in) {
+    return (xp_dev_reach){0};
+  }
+  xp_dev_reach reach = {at, from, 0, base / divisor, w->stride / divisor};
+  int64_t pixels = (dim->out - 1 - at) / reach.at_step, elements = (dim->in - 1 - from) / reach.from_step;
+  reach.count = (pixels < elements ? pixels : elements) + 1;
+  return reach;
 }
 
 typedef struct {
@@ -76,6 +105,9 @@ xp_status xp_dev_prepare_reduce_window(xp_dev_context *context, xp_dev_step *ste
   }
   if (!xp_dev_window_prepare(&d->patches, step->in[0].shape, step->out[0].shape, context->instruction->window)) {
     return xp_dev_reject(context, "its window does not fit its operands");
+  }
+  if (xp_dev_prepare_window_passes(context, step, &d->patches, d->scalar)) {
+    return XP_OK;
   }
   double window = 1;
   for (int i = 0; i < d->patches.rank; i++) {

@@ -96,11 +96,11 @@ bool xp_dev_event_set(xp_abi_event *event, xp_abi_error *error)
     return false;
   }
   event->error = error;
+  xp_dev_event_ref(event); /* whoever sees it set from here on, with the lock or without, may drop the last one */
   __atomic_store_n(&event->is_set, true, __ATOMIC_RELEASE);
   waiter *waiters = event->first;
   event->first = NULL;
   event->end = &event->first;
-  xp_dev_event_ref(event); /* whoever waits may drop the last one when it wakes up */
   pthread_cond_broadcast(&event->happened);
   pthread_mutex_unlock(&event->lock);
   call_waiters(event, waiters);

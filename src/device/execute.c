@@ -19,15 +19,23 @@ typedef struct {
   const int64_t *kept; /* inputs that must not be donated */
   size_t kept_count;
   int64_t step, flow;
+  uint64_t step_id;
 } request;
 
 /* ---------------------------------------------------------------- arguments */
 
+static void read_step(const xp_abi_extension *extension, request *wanted)
+{
+  const xp_device_step *step = (const xp_device_step *)(const void *)extension;
+  wanted->step = step->number;
+  wanted->step_id = extension->struct_size >= sizeof *step ? step->id : 0;
+}
+
 static void read_extensions(const xp_abi_extension *extension, request *wanted)
 {
   for (; extension != NULL; extension = extension->next) {
-    if (extension->type == XP_DEVICE_EXTENSION_STEP && extension->struct_size >= sizeof(xp_device_step)) {
-      wanted->step = ((const xp_device_step *)(const void *)extension)->number;
+    if (extension->type == XP_DEVICE_EXTENSION_STEP && extension->struct_size >= XP_DEVICE_STEP_NUMBER_SIZE) {
+      read_step(extension, wanted);
     } else if (extension->type == XP_ABI_EXTENSION_PROFILER &&
                extension->struct_size >= sizeof(xp_abi_profiler_extension)) {
       wanted->flow = ((const xp_abi_profiler_extension *)(const void *)extension)->traceme_context_id;
@@ -199,6 +207,7 @@ static xp_abi_error *launch(xp_dev_execution *execution, const request *wanted)
     }
   }
   execution->traced.step = wanted->step;
+  execution->traced.step_id = wanted->step_id;
   execution->traced.flow = wanted->flow;
   xp_dev_execution_launch(execution);
   return NULL;

@@ -14,12 +14,15 @@ const xp_abi_api *xp_device_api(void);
 
 /* What a caller may chain to the arguments of PJRT_LoadedExecutable_Execute (extension_start): the step that the
  * execution belongs to.  The device's line Steps in a capture comes from it.  Plugins skip extensions that they do not
- * know. */
+ * know.  Its size tells its age: one that ends with the number is a step without an id. */
 enum { XP_DEVICE_EXTENSION_STEP = 0x787001 };
 
 typedef struct {
   xp_abi_extension base; /* struct_size: sizeof(xp_device_step) */
   int64_t number;        /* at least 0 */
+  uint64_t id;           /* tells steps of one number apart; 0: the number alone does */
 } xp_device_step;
+
+enum { XP_DEVICE_STEP_NUMBER_SIZE = offsetof(xp_device_step, id) };
 
 #endif

@@ -56,33 +56,46 @@ static void begin_line(builder *b, int64_t id, const char *name)
 
 /* ---------------------------------------------------------------- steps and modules */
 
-/* Executions of one step that follow each other make one event. */
+/* Executions of one step that follow each other, from the first one's start to the last one's end. */
+typedef struct {
+  int64_t number; /* -1: none */
+  uint64_t id;
+  int64_t start, end;
+} step_span;
+
+static void write_step(builder *b, const step_span *step, bool *has_line)
+{
+  if (step->number < 0) {
+    return;
+  }
+  if (!*has_line) {
+    begin_line(b, LINE_STEPS, "Steps");
+    *has_line = true;
+  }
+  char name[24];
+  snprintf(name, sizeof name, "%lld", (long long)step->number);
+  xp_plane_writer_add(b->plane, xp_plane_writer_event(b->plane, xp_str_c(name), no_text), step->start,
+                      step->end - step->start);
+  xp_plane_writer_int(b->plane, b->stat.step_num, step->number);
+}
+
 static void write_steps(builder *b)
 {
-  int64_t step = -1, start = 0, end = 0;
+  step_span step = {.number = -1};
   bool has_line = false;
-  for (size_t i = 0; i <= b->trace->event_count; i++) {
-    const xp_dev_trace_event *event = i < b->trace->event_count ? xp_dev_trace_event_at(b->trace, i) : NULL;
-    if (event != NULL && (event->plan_step != XP_DEV_WHOLE_RUN || !is_here(b, event))) {
+  for (size_t i = 0; i < b->trace->event_count; i++) {
+    const xp_dev_trace_event *event = xp_dev_trace_event_at(b->trace, i);
+    if (event->plan_step != XP_DEV_WHOLE_RUN || !is_here(b, event)) {
       continue;
     }
-    int64_t own = event != NULL ? xp_dev_trace_run_at(b->trace, event->run)->step : -1;
-    if (own != step && step >= 0) {
-      char name[24];
-      snprintf(name, sizeof name, "%lld", (long long)step);
-      if (!has_line) {
-        begin_line(b, LINE_STEPS, "Steps");
-        has_line = true;
-      }
-      xp_plane_writer_add(b->plane, xp_plane_writer_event(b->plane, xp_str_c(name), no_text), start, end - start);
-      xp_plane_writer_int(b->plane, b->stat.step_num, step);
+    const xp_dev_trace_run *run = xp_dev_trace_run_at(b->trace, event->run);
+    if (run->step != step.number || run->step_id != step.id) {
+      write_step(b, &step, &has_line);
+      step = (step_span){.number = run->step, .id = run->step_id, .start = start_of(b, event)};
     }
-    if (event != NULL) {
-      start = own != step ? start_of(b, event) : start;
-      end = end_of(b, event);
-      step = own;
-    }
+    step.end = end_of(b, event);
   }
+  write_step(b, &step, &has_line);
 }
 
 static xp_str module_title(xp_arena *arena, const xp_abi_executable *program)

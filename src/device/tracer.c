@@ -71,7 +71,8 @@ static bool row_of(xp_dev_trace *trace, const xp_dev_traced_run *run, uint32_t *
                                                                      .ordinal = run->ordinal,
                                                                      .run_id = run->run_id,
                                                                      .step = run->step,
-                                                                     .flow = run->flow};
+                                                                     .flow = run->flow,
+                                                                     .step_id = run->step_id};
   *row = (uint32_t)trace->run_count++;
   return true;
 }

@@ -23,8 +23,9 @@ typedef struct xp_dev_traced_run {
   xp_abi_executable *program;
   int ordinal;
   int64_t run_id;
-  int64_t step; /* -1: none */
-  int64_t flow; /* the id that the host gave for its launch; -1: none */
+  int64_t step;     /* -1: none */
+  uint64_t step_id; /* of steps with one number; 0: the host sent none */
+  int64_t flow;     /* the id that the host gave for its launch; -1: none */
   uint64_t start;
 } xp_dev_traced_run;
 
@@ -52,6 +53,7 @@ typedef struct {
   xp_abi_executable *program; /* a reference */
   int ordinal;
   int64_t run_id, step, flow;
+  uint64_t step_id;
 } xp_dev_trace_run;
 
 typedef struct {

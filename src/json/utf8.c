@@ -49,6 +49,27 @@ size_t xp_utf8_next(xp_str s, size_t at, uint32_t *code)
   return length;
 }
 
+/* A byte that is no printable ASCII sets its top bit in one of the three terms.  A carry between bytes comes only from
+ * such a byte, so it never hides one. */
+static bool is_plain_word(const char *p)
+{
+  uint64_t word;
+  memcpy(&word, p, sizeof word);
+  return ((word | (word - 0x2020202020202020u) | (word + 0x0101010101010101u)) & 0x8080808080808080u) == 0;
+}
+
+size_t xp_utf8_plain(xp_str s, size_t at)
+{
+  size_t i = at;
+  while (s.len - i >= 8 && is_plain_word(s.ptr + i)) {
+    i += 8;
+  }
+  while (i < s.len && s.ptr[i] >= 0x20 && s.ptr[i] < 0x7f) {
+    i++;
+  }
+  return i - at;
+}
+
 bool xp_utf8_is_valid(xp_str s)
 {
   uint32_t code;

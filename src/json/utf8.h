@@ -10,6 +10,10 @@
  * above U+10FFFF and cut sequences give *code = XP_UTF8_BAD and length 1. */
 size_t xp_utf8_next(xp_str s, size_t at, uint32_t *code);
 
+/* Bytes from `at` (<= s.len) on that are printable ASCII, so that nothing has to be decoded for them.  Names are mostly
+ * that; eight are looked at together. */
+size_t xp_utf8_plain(xp_str s, size_t at);
+
 /* True if all of s is UTF-8. */
 bool xp_utf8_is_valid(xp_str s);
 

@@ -1,6 +1,8 @@
 /* Every value first writes what has to stand before it: a comma, if something was written at this level, and a new line
  * with the indentation of the level, unless the level stays on one line.  The rest is escaping.
  *
+ * Texts are put together in a room of the writer, since single characters are dear for a stream.
+ *
  * Nothing is checked on the way: an error of the stream stays set in it (ferror), and the caller asks at the end. */
 #include "json/writer.h"
 
@@ -14,9 +16,41 @@ enum { LEVELS = sizeof(((xp_json *)0)->compact) / sizeof(bool) };
 
 void xp_json_begin(xp_json *json, FILE *out)
 {
-  memset(json, 0, sizeof *json);
   json->out = out;
+  json->used = 0;
+  json->depth = 0;
   json->first = true;
+  json->after_key = false;
+  memset(json->compact, 0, sizeof json->compact);
+}
+
+void xp_json_flush(xp_json *json)
+{
+  fwrite(json->room, 1, json->used, json->out);
+  json->used = 0;
+}
+
+static void put_bytes(xp_json *json, const char *bytes, size_t count)
+{
+  if (count > sizeof json->room - json->used) {
+    xp_json_flush(json);
+  }
+  if (count > sizeof json->room) {
+    fwrite(bytes, 1, count, json->out);
+    return;
+  }
+  memcpy(json->room + json->used, bytes, count);
+  json->used += count;
+}
+
+static void put_text(xp_json *json, const char *text)
+{
+  put_bytes(json, text, strlen(text));
+}
+
+static void put(xp_json *json, char c)
+{
+  put_bytes(json, &c, 1);
 }
 
 /* Levels deeper than the table are written on one line. */
@@ -25,11 +59,11 @@ static bool is_compact(const xp_json *json)
   return json->depth >= LEVELS || json->compact[json->depth];
 }
 
-static void new_line(const xp_json *json)
+static void new_line(xp_json *json)
 {
-  fputc('\n', json->out);
+  put(json, '\n');
   for (int i = 0; i < json->depth; i++) {
-    fputc(' ', json->out);
+    put(json, ' ');
   }
 }
 
@@ -40,7 +74,7 @@ static void before_value(xp_json *json)
     return;
   }
   if (!json->first) {
-    fputs(json->depth > 0 && is_compact(json) ? ", " : ",", json->out);
+    put_text(json, json->depth > 0 && is_compact(json) ? ", " : ",");
   }
   if (json->depth > 0 && !is_compact(json)) {
     new_line(json);
@@ -51,7 +85,7 @@ static void before_value(xp_json *json)
 static void open_level(xp_json *json, char bracket, bool compact)
 {
   before_value(json);
-  fputc(bracket, json->out);
+  put(json, bracket);
   bool inherited = json->depth > 0 && is_compact(json);
   json->depth++;
   if (json->depth < LEVELS) {
@@ -67,7 +101,7 @@ static void close_level(xp_json *json, char bracket)
   if (!compact && !empty) {
     new_line(json);
   }
-  fputc(bracket, json->out);
+  put(json, bracket);
   json->first = false;
 }
 
@@ -134,43 +168,55 @@ static bool is_plain(uint32_t code)
   return code > 0x9f && code != 0x2028 && code != 0x2029 && code != XP_UTF8_BAD;
 }
 
-static void write_escape(FILE *out, uint32_t code)
+static void write_escape(xp_json *json, uint32_t code)
 {
-  char escape = short_escape(code);
+  char escape = short_escape(code), text[16];
   if (code == XP_UTF8_BAD) {
-    fputs("\xef\xbf\xbd", out);
+    put_text(json, "\xef\xbf\xbd");
   } else if (escape != 0) {
-    fprintf(out, "\\%c", escape);
+    put(json, '\\');
+    put(json, escape);
   } else {
-    fprintf(out, "\\u%04" PRIx32, code);
+    snprintf(text, sizeof text, "\\u%04" PRIx32, code);
+    put_text(json, text);
   }
 }
 
-static void write_string(FILE *out, xp_str s)
+/* Bytes from `at` on that stand in a string as they are. */
+static size_t plain_bytes(xp_str s, size_t at)
+{
+  size_t plain = xp_utf8_plain(s, at), length = 0;
+  while (length < plain && s.ptr[at + length] != '"' && s.ptr[at + length] != '\\') {
+    length++;
+  }
+  return length;
+}
+
+static void write_string(xp_json *json, xp_str s)
 {
   size_t plain = 0; /* start of the bytes that are not written yet */
-  fputc('"', out);
-  for (size_t at = 0; at < s.len;) {
+  put(json, '"');
+  for (size_t at = plain_bytes(s, 0); at < s.len; at += plain_bytes(s, at)) {
     uint32_t code;
     size_t length = xp_utf8_next(s, at, &code);
     if (!is_plain(code)) {
-      fwrite(s.ptr + plain, 1, at - plain, out);
-      write_escape(out, code);
+      put_bytes(json, s.ptr + plain, at - plain);
+      write_escape(json, code);
       plain = at + length;
     }
     at += length;
   }
   if (s.len > plain) {
-    fwrite(s.ptr + plain, 1, s.len - plain, out);
+    put_bytes(json, s.ptr + plain, s.len - plain);
   }
-  fputc('"', out);
+  put(json, '"');
 }
 
 void xp_json_key_str(xp_json *json, xp_str key)
 {
   before_value(json);
-  write_string(json->out, key);
-  fputs(": ", json->out);
+  write_string(json, key);
+  put_text(json, ": ");
   json->after_key = true;
 }
 
@@ -182,7 +228,7 @@ void xp_json_key(xp_json *json, const char *key)
 void xp_json_str(xp_json *json, xp_str value)
 {
   before_value(json);
-  write_string(json->out, value);
+  write_string(json, value);
 }
 
 void xp_json_text(xp_json *json, const char *value)
@@ -194,16 +240,29 @@ void xp_json_text(xp_json *json, const char *value)
   }
 }
 
+static void write_uint(xp_json *json, uint64_t value)
+{
+  char text[24], *end = text + sizeof text, *at = end;
+  do {
+    *--at = (char)('0' + value % 10);
+    value /= 10;
+  } while (value > 0);
+  put_bytes(json, at, (size_t)(end - at));
+}
+
 void xp_json_int(xp_json *json, int64_t value)
 {
   before_value(json);
-  fprintf(json->out, "%" PRId64, value);
+  if (value < 0) {
+    put(json, '-');
+  }
+  write_uint(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 void xp_json_uint(xp_json *json, uint64_t value)
 {
   before_value(json);
-  fprintf(json->out, "%" PRIu64, value);
+  write_uint(json, value);
 }
 
 void xp_json_decimal(xp_json *json, int64_t value, int digits)
@@ -222,7 +281,10 @@ void xp_json_decimal(xp_json *json, int64_t value, int digits)
       text[--end] = (char)('0' + rest % 10);
     }
   }
-  fprintf(json->out, "%s%.*s", value < 0 ? "-" : "", (int)sizeof text - end, text + end);
+  if (value < 0) {
+    put(json, '-');
+  }
+  put_bytes(json, text + end, sizeof text - (size_t)end);
 }
 
 void xp_json_double(xp_json *json, double value)
@@ -239,22 +301,36 @@ void xp_json_double(xp_json *json, double value)
     }
   }
   before_value(json);
-  fputs(text, json->out);
+  put_text(json, text);
 }
 
 void xp_json_bool(xp_json *json, bool value)
 {
   before_value(json);
-  fputs(value ? "true" : "false", json->out);
+  put_text(json, value ? "true" : "false");
 }
 
 void xp_json_null(xp_json *json)
 {
   before_value(json);
-  fputs("null", json->out);
+  put_text(json, "null");
 }
 
 void xp_json_finish(xp_json *json)
 {
-  fputc('\n', json->out);
+  put(json, '\n');
+  xp_json_flush(json);
+}
+
+void xp_json_fork(const xp_json *json, xp_json *piece, FILE *out, bool is_first)
+{
+  xp_json_begin(piece, out);
+  piece->depth = json->depth;
+  piece->first = is_first;
+  memcpy(piece->compact, json->compact, sizeof piece->compact);
+}
+
+void xp_json_joined(xp_json *json)
+{
+  json->first = false;
 }

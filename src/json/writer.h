@@ -17,6 +17,8 @@ typedef struct {
   bool first;       /* nothing was written yet at this level */
   bool after_key;   /* the next value belongs to a key */
   bool compact[64]; /* levels written on one line */
+  size_t used;      /* bytes of `room` that are not written yet */
+  char room[4096];
 } xp_json;
 
 void xp_json_begin(xp_json *json, FILE *out);
@@ -44,5 +46,16 @@ void xp_json_null(xp_json *json);
 
 /* A newline behind the outermost value. */
 void xp_json_finish(xp_json *json);
+
+/* Writes to the stream what is still in the writer.  xp_json_finish does it, too. */
+void xp_json_flush(xp_json *json);
+
+/* A writer for further elements of the array that is open in `json`, into another stream; is_first: of the array.  It
+ * ends with xp_json_flush.  What it wrote may then follow in the stream of `json`, which was flushed before; that one
+ * goes on after a call of xp_json_joined. */
+void xp_json_fork(const xp_json *json, xp_json *piece, FILE *out, bool is_first);
+
+/* Elements were written by others: the array is not empty. */
+void xp_json_joined(xp_json *json);
 
 #endif

@@ -12,7 +12,8 @@ static xl_var *share(const xl_gradient *to, xl_op op, xl_var *x, xl_var *y)
 {
   xl_var *half = xl_op_binary_number(XL_OP_MUL, to->grad, 0.5);
   xl_var *equally = xl_op_where(xl_op_truth(XL_OP_EQ, x, y), half, to->grad);
-  return xl_op_where(xl_op_truth(op, x, y), zero_for(to), equally);
+  xl_var *is_beyond = xl_op_truth(op, x, y);
+  return xl_op_where(is_beyond, zero_for(to), equally);
 }
 
 static void share_both(xl_gradient *to, xl_op op)

@@ -193,11 +193,12 @@ void xl_gradient_pow(xl_gradient *to)
   xl_var *x = to->in[0], *y = to->in[1], *zero = xl_number(to->grad->type, 0);
   if (xl_gradient_wanted(to, 0)) {
     xl_var *slope = product(y, xl_op_binary(XL_OP_POW, x, plus(y, -1)));
-    to->result[0] = xl_op_where(xl_op_compare_number(XL_OP_EQ, y, 0), zero, product(to->grad, slope));
+    xl_var *is_constant = xl_op_compare_number(XL_OP_EQ, y, 0);
+    to->result[0] = xl_op_where(is_constant, zero, product(to->grad, slope));
   }
   if (xl_gradient_wanted(to, 1)) {
-    xl_var *is_constant = xl_op_truth(XL_OP_LOGICAL_AND, xl_op_compare_number(XL_OP_EQ, x, 0),
-                                      xl_op_truth(XL_OP_GE, y, xl_number(y->type, 0)));
+    xl_var *is_zero = xl_op_compare_number(XL_OP_EQ, x, 0), *is_power = xl_op_truth(XL_OP_GE, y, xl_number(y->type, 0));
+    xl_var *is_constant = xl_op_truth(XL_OP_LOGICAL_AND, is_zero, is_power);
     xl_var *slope = product(to->out, xl_op_float_unary(XL_OP_LOG, x));
     to->result[1] = xl_op_where(is_constant, zero, product(to->grad, slope));
   }

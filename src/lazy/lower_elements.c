@@ -206,7 +206,8 @@ xp_hlo_value xl_lower_silu_backward(xl_lowering *to, const xl_node *node, const 
   const xp_hlo_value gradient = wide(to, operands[0], node), x = wide(to, operands[1], node);
   const xp_hlo_value s = xp_hlo_build_unary(to->body, XP_HLO_OP_LOGISTIC, x);
   const xp_hlo_value rest = xp_hlo_build_binary(to->body, XP_HLO_OP_SUBTRACT, xl_lower_number_like(to, 1, s), s);
-  return narrow(to, times(to, times(to, gradient, s), one_and(to, times(to, x, rest))), node);
+  const xp_hlo_value outer = times(to, gradient, s), inner = one_and(to, times(to, x, rest));
+  return narrow(to, times(to, outer, inner), node);
 }
 
 /* The normal distribution up to x. */
@@ -228,6 +229,7 @@ xp_hlo_value xl_lower_gelu_backward(xl_lowering *to, const xl_node *node, const 
   const xp_hlo_value gradient = wide(to, operands[0], node), x = wide(to, operands[1], node);
   const xp_hlo_value power = xp_hlo_build_unary(to->body, XP_HLO_OP_EXPONENTIAL, scaled(to, times(to, x, x), -0.5));
   const xp_hlo_value density = scaled(to, power, 0.39894228040143267794); /* 1 / sqrt(2 pi) */
-  const xp_hlo_value slope = xp_hlo_build_binary(to->body, XP_HLO_OP_ADD, normal_below(to, x), times(to, x, density));
+  const xp_hlo_value below = normal_below(to, x), at = times(to, x, density);
+  const xp_hlo_value slope = xp_hlo_build_binary(to->body, XP_HLO_OP_ADD, below, at);
   return narrow(to, times(to, gradient, slope), node);
 }

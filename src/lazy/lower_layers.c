@@ -180,7 +180,8 @@ static normalised normalise(xl_lowering *to, const xl_node *node, xp_hlo_value x
   const xp_hlo_value sum = xl_lower_add(to, variance, xl_lower_like(to, how.epsilon, variance));
   const xp_hlo_value inverse = xp_hlo_build_unary(to->body, XP_HLO_OP_RSQRT, sum);
   normalised out = {.inverse = xl_lower_along(to, inverse, shape, how.dims)};
-  out.x = xl_lower_subtract(to, xl_lower_wide(to, x), xl_lower_along(to, mean, shape, how.dims));
+  const xp_hlo_value wide = xl_lower_wide(to, x);
+  out.x = xl_lower_subtract(to, wide, xl_lower_along(to, mean, shape, how.dims));
   out.x = xl_lower_multiply(to, out.x, out.inverse);
   return out;
 }

@@ -11,8 +11,8 @@ static xp_hlo_value product(xl_lowering *to, const xl_node *node, xp_hlo_value x
                               .rhs_contracting = {&first, 1},
                               .lhs_batch = {leading, batch},
                               .rhs_batch = {leading, batch}};
-  return xp_hlo_build_dot(to->body, xl_lower_as(to, x, type), xl_lower_as(to, y, type), &numbers, type,
-                          XP_HLO_PRECISION_DEFAULT);
+  const xp_hlo_value left = xl_lower_as(to, x, type), right = xl_lower_as(to, y, type);
+  return xp_hlo_build_dot(to->body, left, right, &numbers, type, XP_HLO_PRECISION_DEFAULT);
 }
 
 xp_hlo_value xl_lower_mm(xl_lowering *to, const xl_node *node, const xp_hlo_value *operands)

@@ -32,7 +32,8 @@ static xp_hlo_value convolution(xl_lowering *to, const xl_node *node, xp_hlo_val
   const xp_hlo_type type = xl_hlo_type((xl_type)node->type);
   how->numbers.input_spatial = how->numbers.kernel_spatial = how->numbers.output_spatial = SPATIAL;
   how->type = type;
-  return xp_hlo_build_convolution(to->body, xl_lower_as(to, x, type), xl_lower_as(to, kernel, type), how);
+  const xp_hlo_value left = xl_lower_as(to, x, type), right = xl_lower_as(to, kernel, type);
+  return xp_hlo_build_convolution(to->body, left, right, how);
 }
 
 /* One value for each feature, in the type and shape of the node. */

@@ -78,7 +78,8 @@ xl_var *xl_op_clamp(xl_var *x, double min, double max)
   if (!xl_is_float(x->type) && (is_fraction(min) || is_fraction(max))) {
     result.type = XL_F32;
   }
-  return xl_apply_3(&result, x, xl_number(result.type, min), xl_number(result.type, max));
+  xl_var *least = xl_number(result.type, min), *most = xl_number(result.type, max);
+  return xl_apply_3(&result, x, least, most);
 }
 
 /* ---------------------------------------------------------------- public */

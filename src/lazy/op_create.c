@@ -96,7 +96,8 @@ static xl_var *arange(xl_type type, double start, double end, double step)
   }
   const xl_result result = {.op = XL_OP_ARANGE, .type = type, .shape = XL_SHAPE((int64_t)count)};
   const xl_type counting = counting_type(type);
-  return xl_apply_2(&result, xl_number(counting, start), xl_number(counting, step));
+  xl_var *first = xl_number(counting, start), *distance = xl_number(counting, step);
+  return xl_apply_2(&result, first, distance);
 }
 
 /* The operand is what stands on the diagonal. */

@@ -178,8 +178,8 @@ static xl_var *group_norm(xl_var *x, int64_t groups, xl_optional weight, xl_opti
   const xl_shape each = {3, {groups, split.dims[2], 1}};
   const int64_t dims = 1 << 2 | 1 << 3;
   xl_var *parts = xl_op_reshape(x, &split), *stats = parts != NULL ? statistics(parts, dims) : NULL;
-  return xl_op_shaped(
-      normalise(XL_OP_GROUP_NORM, parts, stats, dims, reshaped(weight, &each), reshaped(bias, &each), epsilon), &whole);
+  const xl_optional scale = reshaped(weight, &each), offset = reshaped(bias, &each);
+  return xl_op_shaped(normalise(XL_OP_GROUP_NORM, parts, stats, dims, scale, offset, epsilon), &whole);
 }
 
 /* ---------------------------------------------------------------- statistics of batches */
@@ -226,8 +226,8 @@ static xl_var *with_batch(xl_var *x, const batch_norm *how, const xl_shape *each
                      xl_shape_text(text, x->type, &x->shape));
   }
   xl_var *stats = statistics(x, dims);
-  xl_var *y =
-      normalise(XL_OP_BATCH_NORM, x, stats, dims, reshaped(how->weight, each), reshaped(how->bias, each), how->epsilon);
+  const xl_optional scale = reshaped(how->weight, each), offset = reshaped(how->bias, each);
+  xl_var *y = normalise(XL_OP_BATCH_NORM, x, stats, dims, scale, offset, how->epsilon);
   return y != NULL && follow_batch(how, stats, (double)elements) ? y : NULL;
 }
 

@@ -110,7 +110,7 @@ static xl_var *folded(xl_var *x)
 static xl_var *times_matrix(xl_var *x, xl_var *y)
 {
   const bool is_vector = y->shape.rank == 1;
-  xl_var *product = xl_op_mm(folded(x), is_vector ? xl_op_unsqueeze(y, 1) : y);
+  xl_var *left = folded(x), *product = xl_op_mm(left, is_vector ? xl_op_unsqueeze(y, 1) : y);
   const xl_shape shape = with_last(&x->shape, 1, &y->shape.dims[1], is_vector ? 0 : 1);
   return xl_op_shaped(product, &shape);
 }
@@ -154,7 +154,8 @@ static xl_var *times_batch(xl_var *x, xl_var *y)
   }
   const int64_t last[] = {left->shape.dims[left->shape.rank - 2], y->shape.dims[y->shape.rank - 1]};
   const xl_shape shape = with_last(&batch, 0, is_vector ? last + 1 : last, is_vector ? 1 : 2);
-  return xl_op_shaped(xl_op_bmm(batched(left, &batch), batched(y, &batch)), &shape);
+  xl_var *lefts = batched(left, &batch), *rights = batched(y, &batch);
+  return xl_op_shaped(xl_op_bmm(lefts, rights), &shape);
 }
 
 xl_var *xl_op_matmul(xl_var *x, xl_var *y)

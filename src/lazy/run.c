@@ -141,15 +141,31 @@ static void follow(xl_device *device, xp_pjrt_event *done, int64_t start_ns, boo
   xp_pjrt_event_destroy(done);
 }
 
+/* The step that a launch belongs to, as the device is told: serials are those of a thread, ids those of the process. */
+static bool step_of_launch(xp_device_step *step)
+{
+  static uint64_t last_id;
+  xl_thread *thread = xl_rt.thread;
+  xp_open_step open;
+  if (!xp_step_current(&open) || open.number < 0) {
+    return false;
+  }
+  if (open.serial != thread->sent_step) {
+    thread->sent_step = open.serial;
+    thread->sent_id = ++last_id;
+  }
+  step->number = open.number;
+  step->id = thread->sent_id;
+  return true;
+}
+
 static xp_status execute(xl_device *device, const xl_program *program, const xl_run_options *options,
                          xp_pjrt_buffer *const *arguments, xp_pjrt_buffer **outputs, xp_error *err)
 {
   static int32_t last_launch;
   last_launch = last_launch < INT32_MAX ? last_launch + 1 : 1;
-  xp_device_step step = {{sizeof step, XP_DEVICE_EXTENSION_STEP, NULL}, 0};
-  xp_open_step open;
-  const bool has_step = xp_step_current(&open) && open.number >= 0;
-  step.number = has_step ? open.number : 0;
+  xp_device_step step = {{sizeof step, XP_DEVICE_EXTENSION_STEP, NULL}, 0, 0};
+  const bool has_step = step_of_launch(&step);
   const xp_abi_profiler_extension linkage = {
       {sizeof linkage, XP_ABI_EXTENSION_PROFILER, has_step ? &step.base : NULL}, NULL, last_launch};
   const xp_pjrt_execute_options execute_options = {.launch_id = last_launch, .extension = &linkage.base};

@@ -18,6 +18,8 @@ typedef struct {
   bool grad_is_off;
   bool is_step_marked; /* a step ended since the loader last gave a batch (see lazy/loader.c) */
   uint32_t seen_step;  /* serial of the step that the loader saw open */
+  uint32_t sent_step;  /* serial of the step that the last launch was in, */
+  uint64_t sent_id;    /* and what the device knows it by */
   xl_scope_memory scope;
   uint32_t compiled_depth;                       /* open compiled regions, */
   const char *compiled_names[XL_COMPILED_NAMES]; /* and their names, the innermost last; deeper ones have none */

@@ -3,6 +3,7 @@
  */
 #include "report/check_view.h"
 #include "report/table.h"
+#include "report/words.h"
 
 enum { NAMED_STEPS = 8, USUAL_ROWS = 30 };
 
@@ -53,7 +54,7 @@ static xp_str steps_of(const xp_check_view *v)
   return list;
 }
 
-/* Nothing on the device has any name. */
+/* Nothing on the device has any name, though the host has steps or scopes; JAX has names on devices without these. */
 static void advise_on_gate(const xp_check_view *v)
 {
   static const char *const remedies[] = {
@@ -66,6 +67,15 @@ static void advise_on_gate(const xp_check_view *v)
                           "the compiled function: annotations of the profiler name the host only.",
   };
   xp_check_advise(v, "%s", remedies[v->check->names.frontend]);
+}
+
+/* A gate has nothing to let through here. */
+static void advise_on_annotations(const xp_check_view *v)
+{
+  xp_check_advise(v,
+                  "The program has no annotations: the host shows no step and no scope either. (One that is open for "
+                  "longer than the capture is not in it.) %s",
+                  xp_annotate_words);
 }
 
 static void advise_on_step(const xp_check_view *v)
@@ -121,6 +131,8 @@ static void advice(const xp_check_view *v)
     xp_check_advise(v,
                     "The capture shows no work of a device, so no name can be on it. Capture while the step runs, with "
                     "device_tracer_level 1.");
+  } else if (names->scoped == 0 && names->frontend != XP_FRONTEND_JAX && !v->view.reading->names.is_annotated) {
+    advise_on_annotations(v);
   } else if (names->scoped == 0) {
     advise_on_gate(v);
     if (names->step.entered == 0) {

@@ -76,6 +76,7 @@ void xp_counters_json(const xp_view *view, xp_json *json)
     scope_json(json, &c->by_scope[i]);
   }
   xp_json_array_end(json);
+  xp_field_str(json, "main_step", has_step_counts(view->reading) ? c->main_step : xp_str_c(""));
   xp_json_key(json, "programs_per_step");
   if (has_step_counts(view->reading)) {
     xp_json_double(json, c->programs_per_step);
@@ -174,7 +175,7 @@ void xp_counter_line(const xp_view *view)
     xp_table_real(table, (double)c->totals[i]);
   }
   if (has_step_counts(view->reading)) {
-    xp_table_text(table, xp_str_c(is_narrow(view) ? "a step" : "mean of a step"));
+    xp_table_text(table, xp_str_c(is_narrow(view) ? "a step" : "mean of all steps"));
     for (int i = 0; i < XP_COUNTER_COUNT; i++) {
       xp_table_real(table, per_step(c, i));
     }
@@ -204,11 +205,48 @@ static xp_str cut_label(const xp_view *view, const xp_cut_point *cut)
   return xp_arena_format(view->printer->arena, "%s%s%.*s", cut_words(cut->kind), in, XP_STR_ARG(scope));
 }
 
+/* Only steps of the main name count here: which one that is stands in the heading, and above the column. */
+static void cut_points_heading(const xp_view *view)
+{
+  const xp_counters *c = &view->reading->counters;
+  xp_arena *arena = view->printer->arena;
+  xp_str steps = xp_str_c("");
+  if (has_step_counts(view->reading)) {
+    xp_str programs = xp_format_rate(arena, c->programs_per_step);
+    steps = xp_arena_format(arena, " (%.*s program%s per `%.*s` step)", XP_STR_ARG(programs),
+                            xp_str_is(programs, "1") ? "" : "s", XP_STR_ARG(c->main_step));
+  }
+  xp_print_heading(view->printer, "Cut points: what ended a program and sent it to the device%.*s", XP_STR_ARG(steps));
+}
+
+static const char *cut_rate_title(const xp_view *view)
+{
+  enum { TITLE_WIDTH = 16 };
+  xp_arena *arena = view->printer->arena;
+  if (!has_step_counts(view->reading)) {
+    return "per step";
+  }
+  xp_str name = xp_text_printable(arena, view->reading->counters.main_step);
+  xp_str title = xp_arena_format(arena, "per %.*s", XP_STR_ARG(xp_text_fit(arena, name, TITLE_WIDTH)));
+  return title.ptr;
+}
+
+static void add_cut(const xp_view *view, xp_table *table, const xp_cut_point *cut)
+{
+  xp_table_text(table, cut_label(view, cut));
+  xp_table_int(table, (int64_t)cut->count);
+  if (has_step_counts(view->reading)) {
+    xp_table_real(table, cut->per_step);
+  } else {
+    xp_table_none(table);
+  }
+}
+
 void xp_cut_points_text(const xp_view *view)
 {
-  static const xp_column columns[] = {{"what", "", XP_COLUMN_TEXT, 0, 20},
-                                      {"times", "", XP_COLUMN_COUNT, 0, 0},
-                                      {"per step", "", XP_COLUMN_RATE, 0, 0}};
+  const xp_column columns[] = {{"what", "", XP_COLUMN_TEXT, 0, 20},
+                               {"times", "", XP_COLUMN_COUNT, 0, 0},
+                               {cut_rate_title(view), "", XP_COLUMN_RATE, 0, 0}};
   const xp_counters *c = &view->reading->counters;
   size_t shown = xp_print_rows(view->printer, 6, c->cut_count);
   if (c->cut_count == 0) {
@@ -216,22 +254,9 @@ void xp_cut_points_text(const xp_view *view)
   }
   xp_table *table = xp_table_create(view->printer, columns, 3);
   for (size_t i = 0; i < shown; i++) {
-    xp_table_text(table, cut_label(view, &c->cuts[i]));
-    xp_table_int(table, (int64_t)c->cuts[i].count);
-    if (has_step_counts(view->reading)) {
-      xp_table_real(table, c->cuts[i].per_step);
-    } else {
-      xp_table_none(table);
-    }
+    add_cut(view, table, &c->cuts[i]);
   }
-  if (has_step_counts(view->reading)) {
-    xp_str programs = xp_format_rate(view->printer->arena, c->programs_per_step);
-    xp_print_heading(view->printer,
-                     "Cut points: what ended a program and sent it to the device (%.*s program%s a step)",
-                     XP_STR_ARG(programs), xp_str_is(programs, "1") ? "" : "s");
-  } else {
-    xp_print_heading(view->printer, "Cut points: what ended a program and sent it to the device");
-  }
+  cut_points_heading(view);
   xp_table_print(table, 2);
   xp_view_rest(view, c->cut_count - shown, "cut point", -1);
 }

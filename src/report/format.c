@@ -43,7 +43,19 @@ static uint64_t power_of_ten(int exponent)
   return power;
 }
 
-xp_str xp_format_time_in(xp_arena *arena, int64_t ps, xp_time_unit unit, int decimals)
+enum { TIME_BYTES = 48 };
+
+/* Writes a number in at least so many digits before `end`; returns where it begins. */
+static char *digits_before(char *end, uint64_t number, int least)
+{
+  for (; number > 0 || least > 0; number /= 10, least--) {
+    *--end = (char)('0' + number % 10);
+  }
+  return end;
+}
+
+/* Reports hold very many times, which is why they are put together by hand.  Returns the length; no NUL. */
+static size_t write_time(char text[TIME_BYTES], int64_t ps, xp_time_unit unit, int decimals)
 {
   uint64_t size = magnitude(ps), scale = power_of_ten(decimals);
   while (scale > (uint64_t)unit_ps[unit]) { /* nothing is finer than a picosecond */
@@ -52,15 +64,29 @@ xp_str xp_format_time_in(xp_arena *arena, int64_t ps, xp_time_unit unit, int dec
   }
   uint64_t step = (uint64_t)unit_ps[unit] / scale; /* ps in one unit of the last digit */
   uint64_t digits = size / step + (size % step >= step - step / 2 ? 1 : 0);
-  const char *sign = ps < 0 ? "-" : "";
-  if (digits == 0 && size > 0) {
-    return decimals == 0 ? xp_arena_format(arena, "%s<1", sign)
-                         : xp_arena_format(arena, "%s<0.%0*d", sign, decimals, 1);
+  bool is_less = digits == 0 && size > 0; /* than what the digits can say: "<0.01" */
+  digits += is_less ? 1 : 0;
+  char *end = text + TIME_BYTES, *at = end;
+  if (decimals > 0) {
+    at = digits_before(at, digits % scale, decimals);
+    *--at = '.';
   }
-  if (decimals == 0) {
-    return xp_arena_format(arena, "%s%" PRIu64, sign, digits);
+  at = digits_before(at, digits / scale, 1);
+  if (is_less) {
+    *--at = '<';
   }
-  return xp_arena_format(arena, "%s%" PRIu64 ".%0*" PRIu64, sign, digits / scale, decimals, digits % scale);
+  if (ps < 0) {
+    *--at = '-';
+  }
+  size_t length = (size_t)(end - at);
+  memmove(text, at, length);
+  return length;
+}
+
+xp_str xp_format_time_in(xp_arena *arena, int64_t ps, xp_time_unit unit, int decimals)
+{
+  char text[TIME_BYTES];
+  return xp_arena_copy(arena, xp_str_from(text, write_time(text, ps, unit, decimals)));
 }
 
 xp_str xp_format_place_in(xp_arena *arena, int64_t ps, xp_time_unit unit, int decimals)
@@ -85,8 +111,12 @@ xp_str xp_format_time(xp_arena *arena, int64_t ps)
   xp_time_unit unit = xp_unit_for(ps);
   uint64_t tens = magnitude(ps) / (uint64_t)unit_ps[unit]; /* digits before the point */
   int decimals = unit == XP_UNIT_PS ? 0 : tens < 10 ? 2 : 1;
-  xp_str number = xp_format_time_in(arena, ps, unit, decimals);
-  return xp_arena_format(arena, "%.*s %s", XP_STR_ARG(number), xp_unit_name(unit));
+  char text[TIME_BYTES + 4];
+  size_t length = write_time(text, ps, unit, decimals);
+  const char *name = xp_unit_name(unit);
+  text[length++] = ' ';
+  memcpy(text + length, name, strlen(name));
+  return xp_arena_copy(arena, xp_str_from(text, length + strlen(name)));
 }
 
 xp_str xp_format_count(xp_arena *arena, uint64_t count)

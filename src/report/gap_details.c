@@ -3,6 +3,7 @@
 
 #include "report/extent.h"
 #include "report/format.h"
+#include "report/pieces.h"
 #include "report/text.h"
 #include "report/view.h"
 #include "report/words.h"
@@ -218,15 +219,29 @@ static void detail(const xp_view *view, size_t number, const xp_gap *gap, size_t
   }
 }
 
+/* Gaps in the order in which they are told. */
+typedef struct {
+  const xp_view *view;
+  const xp_gap **gaps;
+} story;
+
+static void details_piece(const void *context, const xp_printer *printer, size_t first, size_t end)
+{
+  const story *s = context;
+  xp_view view = *s->view;
+  view.printer = printer;
+  for (size_t i = first; i < end; i++) {
+    detail(&view, i + 1, s->gaps[i], 0);
+  }
+}
+
 void xp_gap_details_text(const xp_view *view, size_t gaps)
 {
   size_t count;
   const xp_gap **sorted = xp_gaps_by_length(view, false, &count);
   size_t shown = count < gaps ? count : gaps;
   int64_t rest = 0;
-  for (size_t i = 0; i < shown; i++) {
-    detail(view, i + 1, sorted[i], 0);
-  }
+  xp_pieces_write(view->printer, shown, details_piece, &(story){view, sorted});
   for (size_t i = shown; i < count; i++) {
     rest += sorted[i]->dur_ps;
   }

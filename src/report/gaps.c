@@ -2,6 +2,7 @@
 #include "base/sum.h"
 #include "report/fields.h"
 #include "report/format.h"
+#include "report/pieces.h"
 #include "report/table.h"
 #include "report/view.h"
 #include "report/words.h"
@@ -120,6 +121,38 @@ void xp_coverage_json(const xp_view *view, xp_json *json)
   xp_field_strs(json, "warnings", r->warnings, r->warning_count);
 }
 
+/* The array of gaps that is being written. */
+typedef struct {
+  const xp_view *view;
+  const xp_json *json;
+} gap_array;
+
+static void gaps_piece(const void *context, const xp_printer *printer, size_t first, size_t end)
+{
+  const gap_array *array = context;
+  xp_view view = *array->view;
+  xp_json piece;
+  view.printer = printer;
+  xp_json_fork(array->json, &piece, printer->out, first == 0);
+  for (size_t i = first; i < end; i++) {
+    xp_gap_json(&view, &piece, &view.reading->gaps[i]);
+  }
+  xp_json_flush(&piece);
+}
+
+static void all_gaps_json(const xp_view *view, xp_json *json)
+{
+  const gap_array array = {view, json};
+  size_t count = view->reading->gap_count;
+  xp_json_array(json);
+  if (count > 0) {
+    xp_json_flush(json);
+    xp_pieces_write(view->printer, count, gaps_piece, &array);
+    xp_json_joined(json);
+  }
+  xp_json_array_end(json);
+}
+
 void xp_gaps_json(const xp_view *view, xp_json *json)
 {
   const xp_reading *r = view->reading;
@@ -127,11 +160,7 @@ void xp_gaps_json(const xp_view *view, xp_json *json)
   xp_json_key(json, "devices");
   xp_devices_json(view, json);
   xp_json_key(json, "gaps");
-  xp_json_array(json);
-  for (size_t i = 0; i < r->gap_count; i++) {
-    xp_gap_json(view, json, &r->gaps[i]);
-  }
-  xp_json_array_end(json);
+  all_gaps_json(view, json);
   xp_json_key(json, "causes");
   xp_causes_json(view, json);
   xp_coverage_json(view, json);

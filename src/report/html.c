@@ -41,7 +41,20 @@ void xp_html_element(const xp_printer *printer, const char *tag, const char *cla
   fprintf(printer->out, "</%s>\n", tag);
 }
 
-void xp_html_line(const xp_printer *printer, const char *first, const char *rest, xp_str text)
+void xp_html_prose(const xp_printer *printer, xp_str text)
+{
+  size_t open, close;
+  while ((open = xp_str_find(text, '`', 0)) < text.len && (close = xp_str_find(text, '`', open + 1)) < text.len) {
+    xp_html_text(printer, xp_str_take(text, open));
+    fputs("<code>", printer->out);
+    xp_html_text(printer, xp_str_from(text.ptr + open + 1, close - open - 1));
+    fputs("</code>", printer->out);
+    text = xp_str_skip(text, close + 1);
+  }
+  xp_html_text(printer, text);
+}
+
+void xp_html_line(const xp_printer *printer, const char *first, const char *rest, xp_str text, bool is_prose)
 {
   xp_str label = xp_str_trim(xp_str_c(first));
   bool is_head = label.len == 0 ? strlen(rest) > strlen(first) + 2 : xp_str_ends(label, ".");
@@ -55,7 +68,11 @@ void xp_html_line(const xp_printer *printer, const char *first, const char *rest
     fputs("</b> ", printer->out);
   }
   fputs("<span>", printer->out);
-  xp_html_text(printer, text);
+  if (is_prose) {
+    xp_html_prose(printer, text);
+  } else {
+    xp_html_text(printer, text);
+  }
   fputs("</span></p>\n", printer->out);
 }
 
@@ -88,7 +105,9 @@ void xp_report_html(const xp_view *view)
 {
   head(view);
   xp_html_element(view->printer, "h1", "", title(view->reading->capture));
-  xp_html_element(view->printer, "p", "verdict", view->reading->verdict);
+  fputs("<p class=\"verdict\">", view->printer->out);
+  xp_html_prose(view->printer, view->reading->verdict);
+  fputs("</p>\n", view->printer->out);
   xp_capture_text(view);
   xp_picture_devices(view);
   xp_advice_text(view);

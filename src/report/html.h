@@ -14,9 +14,12 @@ void xp_html_text(const xp_printer *printer, xp_str text);
 /* <tag class="..">text</tag> and a newline; an empty class is left out. */
 void xp_html_element(const xp_printer *printer, const char *tag, const char *class_name, xp_str text);
 
-/* A paragraph; what is not blank in `first` ("     Seen: ") is its label.  One whose further lines would be set back
- * by more than a level is the head of an item. */
-void xp_html_line(const xp_printer *printer, const char *first, const char *rest, xp_str text);
+/* Writes a sentence of ours: what stands in it between two ` is set as code. */
+void xp_html_prose(const xp_printer *printer, xp_str text);
+
+/* A paragraph, with a sentence of ours or with text as it is; what is not blank in `first` ("     Seen: ") is its
+ * label.  One whose further lines would be set back by more than a level is the head of an item. */
+void xp_html_line(const xp_printer *printer, const char *first, const char *rest, xp_str text, bool is_prose);
 
 /* The whole page of a reading. */
 void xp_report_html(const xp_view *view);

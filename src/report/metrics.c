@@ -68,6 +68,30 @@ static bool is_told(xp_str name)
   return is_source || is_fallback(name);
 }
 
+/* How the two compare, in sentences. */
+static size_t verdict(const xp_counters *counters, const xp_metrics_report *report, xp_str sentences[2])
+{
+  size_t count = 0;
+  bool more = false, less = false;
+  for (int i = 0; i < XP_COUNTER_COUNT; i++) {
+    uint64_t said = xp_metrics_counter(report, i);
+    more = more || said > counters->totals[i];
+    less = less || said < counters->totals[i];
+  }
+  if (!more && !less) {
+    sentences[count++] = xp_str_c("The two agree.");
+  }
+  if (more) {
+    sentences[count++] = xp_str_c("Where the report has more: it counts since the program started or the metrics were "
+                                  "cleared, the capture only within its session.");
+  }
+  if (less) {
+    sentences[count++] = xp_str_c("Where the report has less: it was written before the session ended, or the metrics "
+                                  "were cleared within it.");
+  }
+  return count;
+}
+
 /* ---- JSON */
 
 static void counters_object(xp_json *json, const xp_metrics_report *report)
@@ -119,10 +143,12 @@ static void names_json(xp_json *json, const xp_metrics_report *report)
 /* counters: NULL without a capture. */
 void xp_metrics_json(xp_json *json, const xp_counters *counters, const xp_metrics_report *report)
 {
+  xp_str sentences[2];
   xp_json_object(json);
   xp_field_str(json, "path", report->path);
   xp_field_int_or_null(json, "step", report->step >= 0, report->step);
   counters_object(json, report);
+  xp_field_strs(json, "words", sentences, counters != NULL ? verdict(counters, report, sentences) : 0);
   xp_json_key(json, "differs");
   xp_json_array_line(json);
   for (int i = 0; i < XP_COUNTER_COUNT && counters != NULL; i++) {
@@ -147,6 +173,7 @@ static void alone_json(xp_json *json, const xp_metrics_report *report)
   xp_json_key(json, "by_scope");
   xp_json_array_line(json);
   xp_json_array_end(json);
+  xp_field_null(json, "main_step");
   xp_field_null(json, "programs_per_step");
   xp_field_text(json, "source", "report");
   xp_field_text(json, "covers", "process");
@@ -199,29 +226,6 @@ static void fallbacks_text(const xp_printer *printer, const xp_metrics_report *r
   xp_print_text(printer, "  ", "    ", list);
 }
 
-static void verdict_text(const xp_printer *printer, const xp_counters *counters, const xp_metrics_report *report)
-{
-  bool more = false, less = false;
-  for (int i = 0; i < XP_COUNTER_COUNT; i++) {
-    uint64_t said = xp_metrics_counter(report, i);
-    more = more || said > counters->totals[i];
-    less = less || said < counters->totals[i];
-  }
-  if (!more && !less) {
-    xp_print_line(printer, "  ", "The two agree.");
-  }
-  if (more) {
-    xp_print_line(printer, "  ",
-                  "Where the report has more: it counts since the program started or the metrics were "
-                  "cleared, the capture only within its session.");
-  }
-  if (less) {
-    xp_print_line(printer, "  ",
-                  "Where the report has less: it was written before the session ended, or the metrics "
-                  "were cleared within it.");
-  }
-}
-
 xp_str xp_metrics_words(xp_arena *arena, const xp_counters *counters, const xp_metrics_report *report)
 {
   xp_str path = xp_text_printable(arena, report->path), list = {NULL, 0};
@@ -241,10 +245,14 @@ xp_str xp_metrics_words(xp_arena *arena, const xp_counters *counters, const xp_m
 
 void xp_metrics_text(const xp_printer *printer, const xp_counters *counters, const xp_metrics_report *report)
 {
+  xp_str sentences[2];
   xp_print_heading(printer, "Held against the metrics report");
   xp_print_exact(printer, "  ", "  ", report->path);
   comparison_table(printer, counters, report);
-  verdict_text(printer, counters, report);
+  size_t count = verdict(counters, report, sentences);
+  for (size_t i = 0; i < count; i++) {
+    xp_print_text(printer, "  ", "  ", sentences[i]);
+  }
   fallbacks_text(printer, report);
 }
 

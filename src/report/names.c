@@ -4,6 +4,7 @@
 #include "report/table.h"
 #include "report/text.h"
 #include "report/view.h"
+#include "report/words.h"
 
 static const char *gate_name(const xp_names *names)
 {
@@ -177,7 +178,9 @@ static void gate_text(const xp_view *view)
   if (n->gate == XP_GATE_OFF) {
     xp_print_line(view->printer, "",
                   "Names are off: the host has scopes that never reach the device. Set XLA_HLO_DEBUG=1 before the "
-                  "program starts (torch_xla) and capture again.");
+                  "program starts, and capture again.");
+  } else if (n->named_ps == 0 && !n->is_annotated) {
+    xp_print_line(view->printer, "", "The program has no annotations, on the host either. %s", xp_annotate_words);
   }
 }
 

@@ -17,7 +17,8 @@ static size_t level_of(xp_str path)
   return level;
 }
 
-/* An <svg> in the <svg> cuts its text off at its edge. */
+/* How wide a box is on the screen is known to the browser alone, so that its style sheet shortens the name: SVG cannot.
+ */
 static void box(const xp_view *view, const char *class_name, xp_str path, size_t level, double x, double width,
                 int64_t ps)
 {
@@ -31,9 +32,9 @@ static void box(const xp_view *view, const char *class_name, xp_str path, size_t
   xp_html_text(view->printer, path);
   fprintf(out, ": %.*s, %.*s</title><rect class=\"%s\" width=\"100%%\" height=\"%d\"/>", XP_STR_ARG(time),
           XP_STR_ARG(share), class_name, ROW_PX - 2);
-  fprintf(out, "<text x=\"4\" y=\"16\">");
+  fprintf(out, "<foreignObject width=\"100%%\" height=\"%d\"><div><span>", ROW_PX - 2);
   xp_html_text(view->printer, slash < path.len ? xp_str_skip(path, slash + 1) : path);
-  fputs("</text></svg>\n", out);
+  fputs("</span></div></foreignObject></svg>\n", out);
 }
 
 /* Where the next scope of each level begins; a deeper level starts where its parent does. */

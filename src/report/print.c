@@ -14,7 +14,9 @@ void xp_print_heading(const xp_printer *printer, const char *format, ...)
   int length = vsnprintf(text, sizeof text, format, args);
   va_end(args);
   if (printer->form == XP_FORM_HTML) {
-    xp_html_element(printer, "h2", "", xp_str_c(length >= 0 ? text : ""));
+    fputs("<h2>", printer->out);
+    xp_html_prose(printer, xp_str_c(length >= 0 ? text : ""));
+    fputs("</h2>\n", printer->out);
     return;
   }
   fputs(printer->colour ? "\n\033[1m" : "\n", printer->out);
@@ -27,7 +29,7 @@ void xp_print_heading(const xp_printer *printer, const char *format, ...)
 void xp_print_text(const xp_printer *printer, const char *first, const char *rest, xp_str text)
 {
   if (printer->form == XP_FORM_HTML) {
-    xp_html_line(printer, first, rest, text);
+    xp_html_line(printer, first, rest, text, true);
     return;
   }
   xp_str shown = xp_text_printable(printer->scratch, text);
@@ -37,7 +39,7 @@ void xp_print_text(const xp_printer *printer, const char *first, const char *res
 void xp_print_exact(const xp_printer *printer, const char *first, const char *rest, xp_str text)
 {
   if (printer->form == XP_FORM_HTML) {
-    xp_html_line(printer, first, rest, text);
+    xp_html_line(printer, first, rest, text, false);
     return;
   }
   xp_str shown = xp_text_printable(printer->scratch, text);

@@ -34,7 +34,7 @@ static void escape(char *out, size_t size, uint32_t code, uint8_t byte)
 
 static bool is_printable(xp_str s)
 {
-  for (size_t at = 0; at < s.len;) {
+  for (size_t at = xp_utf8_plain(s, 0); at < s.len; at += xp_utf8_plain(s, at)) {
     uint32_t code;
     at += xp_utf8_next(s, at, &code);
     if (is_hostile(code)) {
@@ -131,9 +131,14 @@ size_t xp_text_width(xp_str s)
 {
   size_t width = 0;
   for (size_t at = 0; at < s.len;) {
-    uint32_t code;
-    at += xp_utf8_next(s, at, &code);
-    width += code_width(code);
+    size_t plain = xp_utf8_plain(s, at);
+    uint32_t code = 0;
+    width += plain;
+    at += plain;
+    if (at < s.len) {
+      at += xp_utf8_next(s, at, &code);
+      width += code_width(code);
+    }
   }
   return width;
 }
@@ -181,8 +186,11 @@ xp_str xp_text_fit(xp_arena *arena, xp_str s, size_t width)
 
 void xp_text_pad(FILE *out, size_t n)
 {
-  while (n-- > 0) {
-    fputc(' ', out);
+  static const char blanks[] = "                                ";
+  while (n > 0) {
+    size_t some = n < sizeof blanks - 1 ? n : sizeof blanks - 1;
+    fwrite(blanks, 1, some, out);
+    n -= some;
   }
 }
 
@@ -235,8 +243,21 @@ typedef struct {
   FILE *out;
   const char *rest;
   size_t width, used, pending;
-  bool empty; /* no word on this line yet */
+  bool empty;    /* no word on this line yet */
+  bool is_plain; /* the text is printable ASCII: a byte is a column */
 } lines;
+
+static size_t width_of(const lines *l, xp_str s)
+{
+  return l->is_plain ? s.len : xp_text_width(s);
+}
+
+/* Columns that a line behind the first has for words. */
+static size_t room_of(const lines *l)
+{
+  size_t indent = strlen(l->rest);
+  return l->width > indent + LEAST_ROOM ? l->width - indent : LEAST_ROOM;
+}
 
 static void begin_line(lines *l, const char *start)
 {
@@ -258,7 +279,7 @@ static void write_bytes(lines *l, xp_str s)
   xp_text_pad(l->out, l->pending);
   l->pending = 0;
   fwrite(s.ptr, 1, s.len, l->out);
-  l->used += xp_text_width(s);
+  l->used += width_of(l, s);
   l->empty = false;
 }
 
@@ -284,8 +305,7 @@ static void write_long_word(lines *l, xp_str word, size_t room, bool exact)
 
 static void write_word(lines *l, xp_str word, bool exact)
 {
-  size_t columns = xp_text_width(word), indent = strlen(l->rest), blank = l->empty ? 0 : 1;
-  size_t room = l->width > indent + LEAST_ROOM ? l->width - indent : LEAST_ROOM;
+  size_t columns = width_of(l, word), indent = strlen(l->rest), blank = l->empty ? 0 : 1, room = room_of(l);
   if (l->used + blank + columns > l->width && (!l->empty || l->used > indent)) {
     next_line(l);
     blank = 0;
@@ -299,10 +319,20 @@ static void write_word(lines *l, xp_str word, bool exact)
   }
 }
 
+/* True for most texts, whose words need not be looked at. */
+static bool fits_on_line(const lines *l, xp_str s)
+{
+  return l->is_plain && s.len > 0 && s.ptr[s.len - 1] != ' ' && s.len <= room_of(l) && l->used + s.len <= l->width;
+}
+
 static void wrap(FILE *out, xp_str s, const char *first, const char *rest, size_t width, bool exact)
 {
-  lines l = {.out = out, .rest = rest, .width = width};
+  lines l = {.out = out, .rest = rest, .width = width, .is_plain = xp_utf8_plain(s, 0) == s.len};
   begin_line(&l, first);
+  if (fits_on_line(&l, s)) {
+    write_bytes(&l, s);
+    s.len = 0;
+  }
   while (s.len > 0) {
     xp_str word = first_word(s);
     s = xp_str_skip(s, word.len + 1);

@@ -148,7 +148,7 @@ xp_gap_details xp_view_details(const xp_view *view, const xp_gap *gap)
   xp_gap_details details = {0};
   xp_arena_clear(view->printer->scratch);
   if (xp_gap_explain(view->reading, gap, view->printer->scratch, &details, NULL) != XP_OK) {
-    xp_arena_array(view->printer->arena, SIZE_MAX, 2); /* memory is out: takes the escape */
+    xp_arena_give_up(view->printer->arena);
   }
   return details;
 }

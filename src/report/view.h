@@ -91,6 +91,7 @@ void xp_scopes_text(const xp_view *view, size_t rows, double least_share);
 /* The parts of the report, each with its heading. */
 void xp_report_counters_text(const xp_view *view);
 void xp_health_text(const xp_view *view);
+void xp_health_json(const xp_view *view, xp_json *json); /* its rows, and no warnings */
 void xp_report_steps_text(const xp_view *view);
 void xp_devices_and_causes_text(const xp_view *view);
 void xp_gap_examples_text(const xp_view *view);

@@ -4,6 +4,11 @@
 
 #include "report/text.h"
 
+const char xp_annotate_words[] =
+    "Annotate its steps and scopes, and capture again. torch_xla: xp.StepTrace and xp.Trace, with XLA_HLO_DEBUG=1 set "
+    "before the program starts; C: XP_STEP and XP_TRACE, likewise; JAX: jax.named_scope inside of the compiled "
+    "function.";
+
 const char *xp_cause_words(xp_cause cause)
 {
   static const char *const words[XP_CAUSE_COUNT] = {

@@ -59,7 +59,7 @@ static bool open_part(xp_reply_file *f, const char *suffix)
   }
   snprintf(part->suffix, sizeof part->suffix, "%s", suffix);
   part->path[0] = '\0';
-  xp_status status = xp_new_file_open(f->job->directory, &part->file, &f->err);
+  xp_status status = xp_new_file_open(f->job->directory, NULL, &part->file, &f->err);
   f->is_open = status == XP_OK;
   f->part_count += f->is_open;
   return f->is_open || fail(f, status);

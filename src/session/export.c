@@ -61,7 +61,7 @@ static xp_status write_json(xp_export *e, xp_error *err)
   if (status != XP_OK) {
     return status;
   }
-  status = xp_new_file_open(e->directory, &file, err);
+  status = xp_new_file_open(e->directory, NULL, &file, err);
   if (status == XP_OK) {
     status = xp_trace_json_write(capture, file.fd, most_events(), err);
   }

@@ -42,7 +42,7 @@ xp_status xp_profile_write(xp_profile *profile, const char *directory, const cha
   } else if (chunk == NULL) {
     status = xp_fail(err, XP_ERR_MEMORY, "No memory for writing the capture");
   } else {
-    status = xp_new_file_open(directory, &file, err);
+    status = xp_new_file_open(directory, NULL, &file, err);
   }
   if (status == XP_OK) {
     status = write_rope(&file, space, &to, chunk, err);

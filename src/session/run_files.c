@@ -180,10 +180,18 @@ xp_status xp_logdir_run_make(const char *logdir, const char *run, char path[XP_P
 
 /* ---- files */
 
-xp_status xp_new_file_open(const char *directory, xp_new_file *file, xp_error *err)
+/* Nobody knows the temporary name. */
+static xp_status fail_file(xp_error *err, const xp_new_file *file)
+{
+  return file->chosen != NULL ? fail_io(err, "Cannot write", file->chosen)
+                              : fail_io(err, "Cannot write into", file->directory);
+}
+
+xp_status xp_new_file_open(const char *directory, const char *chosen, xp_new_file *file, xp_error *err)
 {
   static atomic_uint number;
   file->fd = -1;
+  file->chosen = chosen;
   file->temporary[0] = '\0';
   if (snprintf(file->directory, sizeof file->directory, "%s", directory) >= XP_PATH_ROOM - 256) {
     return xp_fail(err, XP_ERR_USAGE, "The path %.100s.. is too long", directory);
@@ -195,9 +203,8 @@ xp_status xp_new_file_open(const char *directory, xp_new_file *file, xp_error *e
     file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   }
   if (file->fd < 0) {
-    xp_status status = fail_io(err, "Cannot write", file->temporary);
     file->temporary[0] = '\0';
-    return status;
+    return fail_file(err, file);
   }
   return XP_OK;
 }
@@ -211,7 +218,7 @@ xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, 
       continue;
     }
     if (written <= 0) {
-      return fail_io(err, "Cannot write into", file->directory);
+      return fail_file(err, file);
     }
     from += written;
     count -= (size_t)written;
@@ -226,7 +233,7 @@ xp_status xp_new_file_close(xp_new_file *file, xp_error *err)
   }
   int closed = close(file->fd); /* some file systems tell here that the disk is full */
   file->fd = -1;
-  return closed == 0 ? XP_OK : fail_io(err, "Cannot write into", file->directory);
+  return closed == 0 ? XP_OK : fail_file(err, file);
 }
 
 void xp_new_file_discard(xp_new_file *file)
@@ -318,12 +325,12 @@ xp_status xp_new_file_publish(xp_new_file *file, const char *stem, const char *s
   return status;
 }
 
-xp_status xp_new_file_publish_as(xp_new_file *file, const char *path, xp_error *err)
+xp_status xp_new_file_publish_chosen(xp_new_file *file, xp_error *err)
 {
   xp_status status = xp_new_file_close(file, err);
-  if (status == XP_OK && !take(file, path)) {
-    status = errno == EEXIST ? xp_fail(err, XP_ERR_IO, "%.500s exists: remove it, or choose another name", path)
-                             : fail_io(err, "Cannot write", path);
+  if (status == XP_OK && !take(file, file->chosen)) {
+    status = errno == EEXIST ? xp_fail(err, XP_ERR_IO, "%.500s exists: remove it, or choose another name", file->chosen)
+                             : fail_file(err, file);
   }
   xp_new_file_discard(file);
   return status;

@@ -27,12 +27,15 @@ xp_status xp_logdir_run_make(const char *logdir, const char *run, char path[XP_P
 
 /* A file on its way. */
 typedef struct {
-  int fd; /* -1: not open */
+  int fd;             /* -1: not open */
+  const char *chosen; /* borrowed */
   char directory[XP_PATH_ROOM];
   char temporary[XP_PATH_ROOM + 64]; /* empty: there is none */
 } xp_new_file;
 
-xp_status xp_new_file_open(const char *directory, xp_new_file *file, xp_error *err);
+/* chosen (borrowed): the path in the directory that somebody wants for it, which messages name then; NULL: it gets its
+ * name when it is published. */
+xp_status xp_new_file_open(const char *directory, const char *chosen, xp_new_file *file, xp_error *err);
 
 /* Appends; XP_ERR_IO says what the system said. */
 xp_status xp_new_file_write(xp_new_file *file, const void *bytes, size_t count, xp_error *err);
@@ -46,8 +49,8 @@ xp_status xp_new_file_close(xp_new_file *file, xp_error *err);
 xp_status xp_new_file_publish(xp_new_file *file, const char *stem, const char *suffix, char path[XP_PATH_ROOM],
                               xp_error *err);
 
-/* The same for a path of the file's directory that somebody chose: fails if it exists. */
-xp_status xp_new_file_publish_as(xp_new_file *file, const char *path, xp_error *err);
+/* The same for a file whose path was chosen: fails if it exists. */
+xp_status xp_new_file_publish_chosen(xp_new_file *file, xp_error *err);
 
 /* Removes a file that was not published; does nothing otherwise. */
 void xp_new_file_discard(xp_new_file *file);

@@ -37,8 +37,23 @@ static uint32_t place_item(open_items *open, xp_times t)
   return row;
 }
 
-/* Counts the items of every row. */
-static void find_rows(xp_track *track, uint32_t counts[XP_MOST_ROWS])
+/* What has to be known of the rows before their items can be listed. */
+typedef struct {
+  uint32_t counts[XP_MOST_ROWS];
+  uint32_t bases[XP_MOST_ROWS]; /* the first item of the group of the latest one */
+  bool is_wide[XP_MOST_ROWS];   /* some group spans too many items of the track for short distances */
+} census;
+
+static void count_item(census *rows, uint32_t row, uint32_t item)
+{
+  if (rows->counts[row]++ % XP_LOD_FIRST == 0) {
+    rows->bases[row] = item;
+  }
+  rows->is_wide[row] = rows->is_wide[row] || item - rows->bases[row] > UINT16_MAX;
+}
+
+/* Finds the row of every item. */
+static void find_rows(xp_track *track, census *rows)
 {
   open_items open = {.used = 0};
   track->timed = 0;
@@ -50,31 +65,53 @@ static void find_rows(xp_track *track, uint32_t counts[XP_MOST_ROWS])
     xp_times t = xp_item_times(track, i);
     uint32_t row = place_item(&open, t);
     track->row_of[i] = (uint8_t)row;
-    counts[row]++;
+    count_item(rows, row, i);
     track->row_count = row >= track->row_count ? row + 1 : track->row_count;
     track->first_ps = track->timed == 0 ? t.start_ps : track->first_ps;
     track->last_ps = track->timed++ == 0 || t.end_ps > track->last_ps ? t.end_ps : track->last_ps;
   }
 }
 
-/* Lists the items of every row, where one row is not all of the track. */
-static void list_items(xp_track *track, const uint32_t counts[XP_MOST_ROWS], xp_arena *arena)
+static uint32_t group_count(const xp_row *row)
 {
-  uint32_t *next[XP_MOST_ROWS];
-  track->rows = xp_arena_array(arena, track->row_count, sizeof *track->rows);
-  if (track->row_count == 1 && counts[0] == track->count) {
-    track->rows[0].count = track->count;
+  return row->count / XP_LOD_FIRST + (row->count % XP_LOD_FIRST != 0);
+}
+
+static void put_item(xp_row *row, uint32_t i, uint32_t item)
+{
+  if (row->items) {
+    row->items[i] = item;
     return;
   }
-  uint32_t *items = xp_arena_array(arena, track->timed, sizeof *items);
+  uint32_t *base = &row->bases[i / XP_LOD_FIRST];
+  *base = i % XP_LOD_FIRST == 0 ? item : *base;
+  row->distances[i] = (uint16_t)(item - *base);
+}
+
+/* Lists the items of every row, where one row is not all of the track. */
+static void list_items(xp_track *track, const census *rows, xp_arena *arena)
+{
+  uint32_t listed[XP_MOST_ROWS] = {0};
+  track->rows = xp_arena_array(arena, track->row_count, sizeof *track->rows);
   for (uint32_t r = 0; r < track->row_count; r++) {
-    track->rows[r].count = counts[r];
-    track->rows[r].items = next[r] = items;
-    items += counts[r];
+    track->rows[r].count = rows->counts[r];
+  }
+  if (track->row_count == 1 && rows->counts[0] == track->count) {
+    return;
+  }
+  for (uint32_t r = 0; r < track->row_count; r++) {
+    xp_row *row = &track->rows[r];
+    if (rows->is_wide[r]) {
+      row->items = xp_arena_array(arena, row->count, sizeof *row->items);
+    } else {
+      row->bases = xp_arena_array(arena, group_count(row), sizeof *row->bases);
+      row->distances = xp_arena_array(arena, row->count, sizeof *row->distances);
+    }
   }
   for (uint32_t i = 0; i < track->count; i++) {
-    if (track->row_of[i] != XP_NO_ROW) {
-      *next[track->row_of[i]]++ = i;
+    uint32_t r = track->row_of[i];
+    if (r != XP_NO_ROW) {
+      put_item(&track->rows[r], listed[r]++, i);
     }
   }
 }
@@ -109,7 +146,7 @@ static void build_next_level(xp_row *row, int level, uint32_t below, uint32_t gr
 
 static void build_groups(const xp_track *track, xp_row *row, xp_arena *arena)
 {
-  uint32_t groups = row->count / XP_LOD_FIRST + (row->count % XP_LOD_FIRST != 0), below = 0;
+  uint32_t groups = group_count(row), below = 0;
   for (int level = 0; level < XP_LOD_LEVELS && groups > 1; level++) {
     row->levels[level] = xp_arena_array(arena, groups, sizeof **row->levels);
     if (level == 0) {
@@ -140,10 +177,10 @@ typedef struct {
 static void build_track(void *context)
 {
   one_track *one = context;
-  uint32_t counts[XP_MOST_ROWS] = {0};
+  census rows = {0};
   one->track->row_of = xp_arena_array(one->arena, one->track->count, sizeof *one->track->row_of);
-  find_rows(one->track, counts);
-  list_items(one->track, counts, one->arena);
+  find_rows(one->track, &rows);
+  list_items(one->track, &rows, one->arena);
   for (uint32_t r = 0; r < one->track->row_count; r++) {
     build_groups(one->track, &one->track->rows[r], one->arena);
   }

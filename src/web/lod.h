@@ -18,15 +18,22 @@ typedef struct {
   float longest_ps; /* its length, exact enough to compare with */
 } xp_lod_group;
 
+/* Items of the track, by start: in `items`; or, where each group of level 0 spans few items of the track, as their
+ * distances from the first of the group, which takes half the memory; or, without either, item i is i. */
 struct xp_row {
   uint32_t count;
-  const uint32_t *items; /* of the track, by start; NULL: item i is i */
+  uint32_t *items;
+  uint32_t *bases; /* by group of level 0 */
+  uint16_t *distances;
   xp_lod_group *levels[XP_LOD_LEVELS];
   int level_count;
 };
 
 static inline uint32_t xp_row_item(const xp_row *row, uint32_t i)
 {
+  if (row->distances) {
+    return row->bases[i / XP_LOD_FIRST] + row->distances[i];
+  }
   return row->items ? row->items[i] : i;
 }
 

@@ -14,12 +14,15 @@
 #include <unistd.h>
 
 #include "web/assets.h"
+#include "web/clients.h"
 
 enum {
   FIRST_PORT = 8080,
   PORTS_TRIED = 100,
   THREADS = 4,
   CONNECTIONS = 1024,
+  CLIENTS =
+      CONNECTIONS / 2, /* from here on those that say nothing go; a thread has room for a quarter of CONNECTIONS */
   TIMEOUT_S = 30,
   REQUEST_BYTES = 32 * 1024, /* of a connection: its request line and headers */
   BACKLOG = 512
@@ -27,6 +30,7 @@ enum {
 
 struct xp_web_server {
   xp_site site;
+  xp_clients clients;
   struct MHD_Daemon *daemon;
   int socket;
   char address[80];
@@ -55,12 +59,32 @@ static void *keep_target(void *context, const char *target, struct MHD_Connectio
   return state;
 }
 
-static void forget_target(void *context, struct MHD_Connection *connection, void **state,
-                          enum MHD_RequestTerminationCode why)
+static xp_client *client_of(struct MHD_Connection *connection)
 {
-  (void)context;
-  (void)connection;
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info != NULL ? info->socket_context : NULL;
+}
+
+static void follow_connection(void *context, struct MHD_Connection *connection, void **client,
+                              enum MHD_ConnectionNotificationCode what)
+{
+  xp_web_server *server = context;
+  if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    *client = info != NULL ? xp_client_came(&server->clients, info->connect_fd) : NULL;
+  } else {
+    xp_client_went(&server->clients, *client);
+    *client = NULL;
+  }
+}
+
+/* Called when an answer was sent, or its connection broke. */
+static void end_request(void *context, struct MHD_Connection *connection, void **state,
+                        enum MHD_RequestTerminationCode why)
+{
+  xp_web_server *server = context;
   (void)why;
+  xp_client_waits(&server->clients, client_of(connection));
   free(*state);
   *state = NULL;
 }
@@ -140,7 +164,7 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, xp_reply *r
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **state)
 {
-  const xp_web_server *server = context;
+  xp_web_server *server = context;
   request_state *kept = *state;
   bool body = has_body(connection);
   int hosts = 0;
@@ -154,6 +178,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     kept->headers_seen = true;
     return MHD_YES;
   }
+  xp_client_asks(&server->clients, client_of(connection));
   MHD_get_connection_values(connection, MHD_HEADER_KIND, count_host, &hosts);
   const xp_request request = {.method = xp_str_c(method),
                               .target = xp_str_from(kept->target, kept->length),
@@ -218,7 +243,8 @@ static xp_status start_daemon(xp_web_server *server, xp_error *err)
       MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET, server->socket,
       MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
       MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
-      MHD_OPTION_URI_LOG_CALLBACK, keep_target, NULL, MHD_OPTION_NOTIFY_COMPLETED, forget_target, NULL, MHD_OPTION_END);
+      MHD_OPTION_URI_LOG_CALLBACK, keep_target, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request, server,
+      MHD_OPTION_NOTIFY_CONNECTION, follow_connection, server, MHD_OPTION_END);
   if (server->daemon == NULL) {
     return xp_fail(err, XP_ERR_IO, "The server could not be started; the system refused threads or memory");
   }
@@ -236,6 +262,7 @@ xp_status xp_web_server_start(xp_viewer *viewer, const xp_web_options *options, 
   }
   s->socket = s->site.folder = -1;
   s->site.viewer = viewer;
+  xp_clients_init(&s->clients, CLIENTS);
   xp_status status = options->assets != NULL ? xp_assets_open_folder(options->assets, &s->site.folder, err) : XP_OK;
   status = status == XP_OK ? xp_token_make(s->site.token, err) : status;
   status = status == XP_OK ? open_socket(s, options->port, &port, err) : status;
@@ -265,6 +292,7 @@ void xp_web_server_stop(xp_web_server *server)
   if (server->site.folder >= 0) {
     close(server->site.folder);
   }
+  xp_clients_destroy(&server->clients);
   free(server);
 }
 

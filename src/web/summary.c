@@ -155,6 +155,7 @@ static void summary_json(void *context, xp_json *json, const xp_view *view)
   }
   xp_json_array_end(json);
   xp_coverage_json(view, json);
+  xp_health_json(view, json);
   steps_json(json, v->reading);
 }
 

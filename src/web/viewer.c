@@ -139,7 +139,10 @@ static xp_status read_capture(xp_viewer *v)
 static xp_status analyse(xp_viewer *v)
 {
   const xp_progress progress = {tell_progress, v};
-  xp_analyze_options options = {.progress = &progress, .metrics = v->options.metrics};
+  xp_analyze_options options = {.progress = &progress,
+                                .metrics = v->options.metrics,
+                                .min_gap_ps = v->options.min_gap_ps,
+                                .input_regex = v->options.input_regex};
   if (options.metrics == NULL && v->options.find_metrics != NULL) {
     options.metrics = v->options.find_metrics(v->options.context, v->capture);
   }

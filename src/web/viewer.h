@@ -21,6 +21,8 @@ typedef struct {
   const char *run, *host;
   const char *version; /* of the program, for the page */
   int threads;
+  int64_t min_gap_ps;               /* as xp_analyze takes it */
+  const char *input_regex;          /* so, too; NULL: none */
   const xp_metrics_report *metrics; /* found or given when the capture is read; NULL */
   /* Finds the metrics report beside a capture; NULL: none is looked for. */
   const xp_metrics_report *(*find_metrics)(void *context, const xp_capture *capture);

@@ -5,6 +5,7 @@
 
 The plugins are made here, with the C compiler.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -32,7 +33,7 @@ def main():
         for plugin, body in PLUGINS.items():
             (folder / "p.c").write_text(SOURCE % body)
             library = folder / (plugin + ".so")
-            subprocess.run(["cc", "-shared", "-fPIC", "-o", library, folder / "p.c"], check=True)
+            subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", library, folder / "p.c"], check=True)
             run = subprocess.run([sys.argv[1], "aot", mlir, "--plugin", library, "--topology", "v5e:2x2x1"],
                                  capture_output=True, text=True)
             if run.returncode != 3 or run.stdout or not re.search(EXPECTED[plugin], run.stderr):

@@ -18,8 +18,8 @@ import tempfile
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 EMPTY_ELEMENTS = {"meta", "link", "br", "hr", "img", "input"}
-ALLOWED = set("html head meta title style body main h1 h2 p b span figure figcaption svg rect g text div table thead "
-              "tbody tr th td".split())
+ALLOWED = set("html head meta title style body main h1 h2 p b span code figure figcaption svg rect g foreignobject div "
+              "table thead tbody tr th td".split())
 
 
 class Page(html.parser.HTMLParser):
@@ -105,7 +105,9 @@ def check_page(program, capture, folder):
     page = Page(text)
     assert not page.complaints, page.complaints[:5]
     report = json.loads(run(program, "report", capture, "--json").stdout)
-    assert report["verdict"] in page.texts["p"], report["verdict"]
+    assert report["verdict"].replace("`", "") in page.texts["p"], report["verdict"]
+    assert "`" not in page.texts["main"], "names in sentences are set as code"
+    assert text.count("<code>") >= report["verdict"].count("`") / 2, report["verdict"]
     check_bars(text, report["gaps"])
     steps = min(8, len(report["steps"]["summary"]))
     assert text.count('<figure class="strip">') <= steps and ("strip" in text or not report["steps"]["steps"]), steps

@@ -13,6 +13,7 @@ A case is a folder cases/TOPIC/CASE with the files
              $DATA, $XLAPROF and the scratch folder are put back for their paths without being asked.
 
 Every case runs in an empty scratch folder of its own, with a fixed environment: no colour, no terminal, UTC, English.
+$DATA is a link of a fixed length to the data, so that lines break at the same words wherever the tree lies.
 A FILTER selects cases whose TOPIC/CASE contains it.  --update stores what the program prints now: read the difference
 before you commit it.  The last line is "N passed, M failed"; exit status 1 if a case failed or there was none.
 """
@@ -44,7 +45,7 @@ def masks_of(case):
 
 def run_case(case, program, data):
     """{"stdout": bytes, "stderr": bytes, "exit": int} of one case."""
-    with tempfile.TemporaryDirectory(prefix="xlaprof-cli-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="xlaprof-cli-", dir="/tmp") as scratch:
         keep = {k: v for k, v in os.environ.items() if k in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")}
         env = dict(keep, XLAPROF=program, DATA=data, HOME=scratch, TMPDIR=scratch, LC_ALL="C.UTF-8", TZ="UTC")
         run = subprocess.run(["sh", "-c", (case / "cmd").read_text()], cwd=scratch, env=env, stdin=subprocess.DEVNULL,
@@ -90,22 +91,11 @@ def differences(want, got):
     return lines
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--xlaprof", default=TREE / "build" / "xlaprof", type=pathlib.Path, metavar="PROGRAM")
-    parser.add_argument("--data", default=TREE / "tests" / "data", type=pathlib.Path, metavar="DIR")
-    parser.add_argument("--update", action="store_true", help="store what the program prints now")
-    parser.add_argument("filters", nargs="*", metavar="FILTER", help="run the cases whose TOPIC/CASE contains this")
-    args = parser.parse_args()
-
-    root = HERE / "cases"
-    cases = sorted(path.parent for path in root.glob("*/*/cmd"))
-    names = {case: case.relative_to(root).as_posix() for case in cases}
-    cases = [c for c in cases if not args.filters or any(f in names[c] for f in args.filters)]
-
+def run_all(cases, names, args, data):
+    """How many failed."""
     def check(case):
         try:
-            got = run_case(case, str(args.xlaprof.resolve()), str(args.data.resolve()))
+            got = run_case(case, str(args.xlaprof.resolve()), data)
         except subprocess.TimeoutExpired:
             return ["no end within %d s" % TIMEOUT_S]
         if args.update:
@@ -119,6 +109,26 @@ def main():
             if lines:
                 print("FAILED %s: %s" % (names[case], (case / "cmd").read_text().strip()))
                 print("\n".join("    " + line for line in lines))
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--xlaprof", default=TREE / "build" / "xlaprof", type=pathlib.Path, metavar="PROGRAM")
+    parser.add_argument("--data", default=TREE / "tests" / "data", type=pathlib.Path, metavar="DIR")
+    parser.add_argument("--update", action="store_true", help="store what the program prints now")
+    parser.add_argument("filters", nargs="*", metavar="FILTER", help="run the cases whose TOPIC/CASE contains this")
+    args = parser.parse_args()
+
+    root = HERE / "cases"
+    cases = sorted(path.parent for path in root.glob("*/*/cmd"))
+    names = {case: case.relative_to(root).as_posix() for case in cases}
+    cases = [c for c in cases if not args.filters or any(f in names[c] for f in args.filters)]
+
+    with tempfile.TemporaryDirectory(prefix="xp-", dir="/tmp") as links:
+        data = pathlib.Path(links) / "data"
+        data.symlink_to(args.data.resolve())
+        failed = run_all(cases, names, args, str(data))
     print("%d passed, %d failed" % (len(cases) - failed, failed))
     sys.exit(1 if failed or not cases else 0)
 

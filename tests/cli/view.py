@@ -105,6 +105,49 @@ def check_idle_adds_up():
                 assert parts == bar["total_ps"], (name, bar)
 
 
+def check_causes_are_those_of_the_report():
+    """Options that change causes change them as those of `report` do."""
+    plain = json.loads(run("gaps", "--json", CAPTURE).stdout)
+    for options in (("--input", "^watermark$"), ("--min-gap", "1ms")):
+        gaps = json.loads(run("gaps", "--json", CAPTURE, *options).stdout)
+        assert gaps["causes"] != plain["causes"], options
+        with viewing(CAPTURE, *options) as viewer:
+            viewer.ready()
+            told = viewer.json("data/table/gaps?sort=start&limit=1000")
+            assert [row["gap"] for row in told["rows"]] == gaps["gaps"], options
+            found = viewer.json("data/summary")["findings"][0]
+            assert (found["cause"], found["ps"]) == (gaps["causes"][0]["cause"], gaps["causes"][0]["ps"]), options
+    wrong = run("view", CAPTURE, "--input", "(")
+    assert wrong.returncode == 2 and "no regular expression" in wrong.stderr, wrong
+
+
+def sample_keys(page, heading):
+    """The keys of the object that the page of the protocol shows below a heading."""
+    sample = page.split("\n## %s\n" % heading)[1].split("```")[1]
+    depth, last, keys = 0, "", set()
+    for token in re.findall(r'"(?:[^"\\]|\\.)*"|[][{}:]', sample):
+        depth += (token in "{[") - (token in "}]")
+        if token == ":" and depth == 1:
+            keys.add(last.strip('"'))
+        last = token
+    return keys
+
+
+def check_protocol_page():
+    """docs/view-protocol.md shows the keys that the server sends, and says when a refusal is no JSON."""
+    page = (TREE / "docs" / "view-protocol.md").read_text()
+    with viewing(CAPTURE) as viewer:
+        viewer.ready()
+        for name in ("meta", "summary", "tracks"):
+            assert sample_keys(page, name) == set(viewer.json("data/" + name)), name
+        refusals = page.split("\n## Refusals\n")[1].split("\n## ")[0]
+        for path, headers, status, is_json in (("data/item", {}, 400, True), ("x" * 9000, {}, 414, True),
+                                               ("", {"X": "x" * 100000}, 431, False)):
+            told, body = viewer.get(path, **headers)
+            assert told == status and body.startswith(b'{"error": "' if is_json else b"<html>"), (told, body)
+        assert "32 kB" in refusals and "(414, 431)" in refusals, refusals
+
+
 def check_refusals():
     with viewing(CAPTURE) as viewer:
         viewer.ready()

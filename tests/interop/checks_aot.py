@@ -22,7 +22,13 @@ def check_aot_tells_which_scopes_reach_a_tpu(programs):
         for program in ("named.pb", "named.mlir"):
             status, out, err = aot(programs, folder / program, "--json", "--require-names")
             same(program + " exit status", (status, err), (0, ""))
-            rows = {r["scope"]: r for r in json.loads(out)["scopes"]}
+            answer = json.loads(out)
+            rows = {r["scope"]: r for r in answer["scopes"]}
+            kept = [i for i in answer["instructions"] if i["scope"] is not None]
+            same(program + " lists what is executed, and what kept a scope", (len(answer["instructions"]), len(kept)),
+                 (answer["executed"], answer["executed_with_scope"]))
+            same(program + " lists each scope as often as it is counted",
+                 {s: sum(i["scope"] == s for i in kept) for s in rows if s}, {s: r["compiled"] for s, r in rows.items() if s})
             same(program + " scopes", {"fwd", "fwd/head", "loss", "sgd"} - set(rows), set())
             same(program + " scopes that are lost", [s for s, r in rows.items() if r["lost"]], [])
             same(program + " has the matrix products under their scopes",

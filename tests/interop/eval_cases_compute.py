@@ -98,6 +98,21 @@ def windows():
                 yield Case("reduce-window %s %s %s" % (opcode, kind, window), entry(
                     [x, start], "  ROOT r = %s reduce-window(p0, p1), window={%s}, to_apply=f" % (out(shape, kind), window), f),
                     [x, start], 8, scale=tolerance(kind, 16))
+    for kind, opcodes in (("f32", "add multiply maximum minimum"), ("bf16", "add maximum"), ("f16", "add minimum"), ("s8", "add maximum"), ("u64", "add")):
+        x = numbers(kind, (3, 40, 17), 3)
+        for opcode in opcodes.split():
+            if kind == "f32" and opcode[0] == "m":
+                x[1, 20, 3] = x[0, 7, 16] = np.nan
+            f = computation(kind, "  ROOT r = %s[] %s(a, b)" % (kind, opcode))
+            start = np.asarray(np.array({"add": 0, "multiply": 1, "maximum": -100, "minimum": 100}[opcode]).astype(TYPES[kind]))
+            for dim in range(3):
+                for side in ("%d_0", "0_%d"):
+                    size, pad = ["1"] * 3, ["0_0"] * 3
+                    size[dim], pad[dim] = str(x.shape[dim]), side % (x.shape[dim] - 1)
+                    window = "size=%s pad=%s" % ("x".join(size), "x".join(pad))
+                    yield Case("reduce-window %s so far %s %s" % (opcode, kind, window), entry(
+                        [x, start], "  ROOT r = %s reduce-window(p0, p1), window={%s}, to_apply=f" % (shape_of(x), window), f),
+                        [x, start], 8, scale=tolerance(kind, 64))
     two = """f {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -114,7 +129,7 @@ def windows():
     for kind in ("f32", "bf16", "s32"):
         x, start = numbers(kind, (2, 3, 8, 9), 5), np.asarray(np.array(0).astype(TYPES[kind]))
         for window, shape in (("size=1x1x2x2 stride=1x1x2x2", (2, 3, 4, 4)), ("size=1x1x3x3 stride=1x1x2x2 pad=0_0x0_0x1_1x1_1", (2, 3, 4, 5)),
-                              ("size=1x1x3x3 pad=0_0x0_0x1_1x1_1", (2, 3, 8, 9))):
+                              ("size=1x1x3x3 pad=0_0x0_0x1_1x1_1", (2, 3, 8, 9)), ("size=1x2x2x1 stride=1x2x3x1 pad=0_0x1_0x0_0x0_0", (2, 2, 3, 9))):
             s = numbers(kind, shape, 6)
             before = computation(kind, "  ROOT r = %s[] add(a, b)" % kind) + computation(
                 kind, "  ROOT r = pred[] compare(a, b), direction=GE").replace("f {", "g {")
@@ -157,6 +172,14 @@ def convolutions():
              ((2, 6, 8, 9), (6, 1, 3, 3), "size=3x3", "bf01_oi01->bf01", (2, 6, 6, 7), ", feature_group_count=6"),
              ((2, 8, 9, 6), (3, 3, 3, 4), "size=3x3", "b01f_01io->b01f", (2, 6, 7, 4), ", feature_group_count=2"),
              ((4, 3, 8, 9), (6, 3, 3, 3), "size=3x3", "bf01_oi01->bf01", (2, 6, 6, 7), ", batch_group_count=2"),
+             ((2, 6, 17, 19), (6, 1, 3, 3), "size=3x3 stride=2x2 pad=1_1x1_1", "bf01_oi01->bf01", (2, 6, 9, 10), ", feature_group_count=6"),
+             ((2, 6, 17, 19), (12, 1, 5, 3), "size=5x3 pad=4_4x1_1 rhs_dilate=2x1", "bf01_oi01->bf01", (2, 12, 17, 19), ", feature_group_count=6"),
+             ((2, 6, 9, 10), (6, 1, 3, 3), "size=3x3 pad=1_1x1_2 lhs_dilate=2x2", "bf01_oi01->bf01", (2, 6, 17, 20), ", feature_group_count=6"),
+             ((2, 6, 17, 19), (2, 6, 9, 10), "size=9x10 pad=1_1x1_1 rhs_dilate=2x2", "fb01_io01->fb01", (6, 1, 3, 3), ", batch_group_count=6"),
+             ((2, 6, 17, 19), (2, 12, 17, 19), "size=17x19 pad=1_1x1_1", "fb01_io01->fb01", (12, 2, 3, 3), ", batch_group_count=3"),
+             ((2, 17, 19, 6), (3, 3, 1, 6), "size=3x3 pad=1_1x1_1 rhs_reversal=1x0", "b01f_01io->b01f", (2, 17, 19, 6), ", feature_group_count=6"),
+             ((2, 4, 30), (4, 2, 5), "size=5 stride=2", "bf0_oi0->bf0", (2, 4, 13), ", feature_group_count=2"),
+             ((1, 4, 5, 6, 7), (4, 1, 2, 3, 2), "size=2x3x2 pad=0_0x1_1x0_1", "bf012_oi012->bf012", (1, 4, 4, 6, 7), ", feature_group_count=4"),
              ((3, 2, 8, 9), (4, 2, 6, 7), "size=6x7", "fb01_io01->bf01", (2, 2, 3, 3), ""),
              ((3, 2, 8, 9), (3, 4, 6, 7), "size=6x7", "fb01_io01->fb01", (4, 2, 3, 3), ""),
              ((2, 3, 7), (4, 3, 2), "size=2", "bf0_oi0->bf0", (2, 4, 6), ""), ((2, 3, 4, 5, 6), (4, 3, 2, 2, 2), "size=2x2x2", "bf012_oi012->bf012", (2, 4, 3, 4, 5), ""),

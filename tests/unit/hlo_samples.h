@@ -264,8 +264,9 @@ static inline uint32_t sample_calls(xp_hlo_builder *builder)
   uint32_t step = sample_end(b, next, 2);
   b = xp_hlo_body_begin(builder, "condition");
   state = xp_hlo_build_parameter(b, 0, &pair, "state");
-  uint32_t condition = xp_hlo_body_end(b, xp_hlo_build_compare(b, XP_HLO_COMPARE_LT, xp_hlo_build_element(b, state, 0),
-                                                               xp_hlo_build_integer(b, XP_HLO_S32, 3)));
+  const xp_hlo_value end_of_steps = xp_hlo_build_integer(b, XP_HLO_S32, 3);
+  i = xp_hlo_build_element(b, state, 0);
+  uint32_t condition = xp_hlo_body_end(b, xp_hlo_build_compare(b, XP_HLO_COMPARE_LT, i, end_of_steps));
   uint32_t branches[2];
   for (int k = 0; k < 2; k++) {
     b = xp_hlo_body_begin(builder, k == 0 ? "negate" : "double");

@@ -10,6 +10,7 @@ static void record_numbered(int from, int to)
   for (int i = from; i < to; i++) {
     XP_REGION(names[i % 10], XP_INT("number", i)) {
     }
+    next_tick();
   }
 }
 
@@ -243,6 +244,7 @@ static void *record_many(void *context)
   for (int i = 0; i < count; i++) {
     XP_TRACE("t", XP_INT("number", i)) {
     }
+    next_tick();
   }
   return NULL;
 }

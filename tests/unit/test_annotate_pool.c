@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "annotate/pool.h"
+#include "base/pages.h"
 
 static bool is_old_kernel;
 static atomic_int refused;
@@ -26,18 +27,18 @@ static int old_madvise(void *at, size_t bytes, int advice)
 #include "../../src/annotate/feeder.c"
 #undef madvise
 
-enum { PAGE = 4096, POOL = 64 * MIB };
+enum { LEAST_PAGE = 4096, POOL = 64 * MIB };
 
 /* Bytes of the pool that are in memory, in pages of the system. */
 static size_t resident_bytes(const xp_pool *pool)
 {
-  static unsigned char pages[POOL / PAGE];
-  size_t count = 0;
+  static unsigned char pages[POOL / LEAST_PAGE];
+  size_t count = 0, page = xp_page_bytes();
   assert_int_equal(mincore(pool->base, POOL, pages), 0);
-  for (size_t i = 0; i < POOL / PAGE; i++) {
+  for (size_t i = 0; i < POOL / page; i++) {
     count += pages[i] & 1;
   }
-  return count * PAGE;
+  return count * page;
 }
 
 /* Waits until that much is in memory; returns how much is. */
@@ -53,7 +54,8 @@ static size_t wait_for_bytes(const xp_pool *pool, size_t bytes)
 static void memory_is_touched_ahead_of_what_is_taken(void **state)
 {
   (void)state;
-  for (int old = 0; old < 2; old++) {
+  const bool has_populate = emulator() == NULL; /* qemu says that it has done what madvise asks, and does nothing */
+  for (int old = has_populate ? 0 : 1; old < 2; old++) {
     is_old_kernel = old;
     xp_pool pool;
     assert_true(xp_pool_open(&pool, POOL));

@@ -241,6 +241,7 @@ static void *fork_in_traces(void *context)
 static void a_child_has_no_session_but_its_open_traces(void **state)
 {
   (void)state;
+  skip_if_emulated("cannot start threads in a child of a program that has some");
   pthread_t id;
   int status = -1;
   atomic_store(&must_end, false);
@@ -260,6 +261,7 @@ static void a_child_has_no_session_but_its_open_traces(void **state)
 static void a_recording_of_the_parent_is_empty_in_the_child(void **state)
 {
   (void)state;
+  skip_if_emulated("keeps memory in a child that is to be empty there (MADV_WIPEONFORK)");
   start(1, false, MIB);
   XP_TRACE("t") {
   }

@@ -356,6 +356,41 @@ static void an_event_may_go_as_soon_as_it_has_happened(void **state)
   }
 }
 
+enum { POLLED = 20000 };
+
+/* Destroys each event that it is given as soon as it is seen to have happened. */
+static void *poll_events(void *context)
+{
+  xp_abi_event **given = context;
+  for (int i = 0; i < POLLED; i++) {
+    xp_abi_event *event = NULL;
+    while ((event = __atomic_exchange_n(given, NULL, __ATOMIC_ACQUIRE)) == NULL) {
+    }
+    while (!is_ready(event)) {
+    }
+    on(api()->event_destroy, event);
+  }
+  return NULL;
+}
+
+/* The same without the lock, at which the other thread would wait: it asks again and again. */
+static void an_event_may_go_as_soon_as_it_is_seen_to_have_happened(void **state)
+{
+  (void)state;
+  pthread_t thread;
+  xp_abi_event *given = NULL;
+  assert_int_equal(pthread_create(&thread, NULL, poll_events, &given), 0);
+  for (int i = 0; i < POLLED; i++) {
+    xp_abi_event *event = make_event();
+    __atomic_store_n(&given, event, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&given, __ATOMIC_RELAXED) != NULL) {
+    }
+    xp_abi_event_set_args args = {.struct_size = sizeof args, .event = event};
+    assert_done(api()->event_set(&args));
+  }
+  pthread_join(thread, NULL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -373,6 +408,7 @@ int main(void)
       cmocka_unit_test(callbacks_come_once_in_their_order_and_late_ones_at_once),
       cmocka_unit_test(an_error_reaches_everybody_who_waits),
       cmocka_unit_test(an_event_may_go_as_soon_as_it_has_happened),
+      cmocka_unit_test(an_event_may_go_as_soon_as_it_is_seen_to_have_happened),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,12 +81,11 @@ static bench set_up(const hlo_program *program, const xp_abi_named_value *option
   return b;
 }
 
-/* Launches once and waits; step and flow are left out where they are negative. */
-static void run_once(const bench *b, int64_t step, int64_t flow)
+/* Launches once and waits; step and flow are left out where they are NULL and negative. */
+static void run_in_step(const bench *b, xp_device_step *step, int64_t flow)
 {
-  xp_device_step step_extension = {{sizeof step_extension, XP_DEVICE_EXTENSION_STEP, NULL}, step};
   xp_abi_profiler_extension flow_extension = {
-      {sizeof flow_extension, XP_ABI_EXTENSION_PROFILER, step >= 0 ? &step_extension.base : NULL}, NULL, flow};
+      {sizeof flow_extension, XP_ABI_EXTENSION_PROFILER, step != NULL ? &step->base : NULL}, NULL, flow};
   xp_abi_buffer *output = NULL, **outputs = &output;
   xp_abi_buffer *const *inputs = b->inputs;
   xp_abi_event *done = NULL;
@@ -101,6 +100,22 @@ static void run_once(const bench *b, int64_t step, int64_t flow)
   assert_done(api()->loaded_executable_execute(&args));
   await_and_destroy(done);
   on(api()->buffer_destroy, output);
+}
+
+/* The host knows steps by their numbers alone, as hosts did before steps had ids: what follows the number is not its
+ * own.
+ */
+static void run_once(const bench *b, int64_t step, int64_t flow)
+{
+  static uint64_t garbage;
+  xp_device_step extension = {{XP_DEVICE_STEP_NUMBER_SIZE, XP_DEVICE_EXTENSION_STEP, NULL}, step, ++garbage};
+  run_in_step(b, step >= 0 ? &extension : NULL, flow);
+}
+
+static void run_with_id(const bench *b, int64_t step, uint64_t id)
+{
+  xp_device_step extension = {{sizeof extension, XP_DEVICE_EXTENSION_STEP, NULL}, step, id};
+  run_in_step(b, &extension, -1);
 }
 
 static void tear_down(bench *b)
@@ -268,6 +283,29 @@ static void steps_come_from_the_launches(void **state)
   tear_down(&b);
 }
 
+static void steps_of_one_number_are_told_apart_by_their_ids(void **state)
+{
+  (void)state;
+  bench b = set_up(&add_then_multiply, NULL, 0);
+  xp_abi_profiler *profiler = start_profiler(usual());
+  run_with_id(&b, 0, 1); /* step 0 of a loop, of two executions, */
+  run_with_id(&b, 0, 1);
+  run_with_id(&b, 0, 2); /* step 0 of another one, */
+  run_with_id(&b, 1, 3); /* and step 1 of both */
+  run_with_id(&b, 1, 4);
+  xp_capture *capture = load_bytes(stop_and_collect(profiler));
+  const xp_plane *plane = plane_named(capture, "/device:CUSTOM:xlaprof:0");
+  const xp_line *steps = line_named(plane, "Steps"), *modules = line_named(plane, "XLA Modules");
+  assert_int_equal(steps->count, 4);
+  assert_event(steps, 0, "0", modules->start_ps[0], xp_event_end(modules, 1));
+  assert_event(steps, 1, "0", modules->start_ps[2], xp_event_end(modules, 2));
+  assert_event(steps, 2, "1", modules->start_ps[3], xp_event_end(modules, 3));
+  assert_event(steps, 3, "1", modules->start_ps[4], xp_event_end(modules, 4));
+  xp_capture_free(capture);
+  destroy_profiler(profiler);
+  tear_down(&b);
+}
+
 static void programs_are_there_with_their_protos(void **state)
 {
   (void)state;
@@ -402,9 +440,14 @@ static void a_session_of_many_runs_is_whole(void **state)
   assert_int_equal(ops->count, 2 * RUNS);
   assert_int_equal(modules->count, RUNS);
   assert_int_equal(line_named(plane, "Steps")->count, RUNS);
-  for (size_t i = 0; i < RUNS; i++) { /* every run holds its two operations */
-    assert_true(ops->start_ps[2 * i] >= modules->start_ps[i]);
-    assert_true(xp_event_end(ops, 2 * i) <= ops->start_ps[2 * i + 1]);
+  for (size_t i = 0; i < RUNS; i++) { /* every run holds its two operations, one behind the other */
+    const int64_t first = ops->start_ps[2 * i], second = ops->start_ps[2 * i + 1];
+    assert_true(first >= modules->start_ps[i]);
+    if (first == second) { /* one tick of the clock: the first took no time, and so stands behind the second */
+      assert_int_equal(xp_event_end(ops, 2 * i + 1), second);
+    } else {
+      assert_true(xp_event_end(ops, 2 * i) <= second);
+    }
     assert_true(xp_event_end(ops, 2 * i + 1) <= xp_event_end(modules, i));
   }
   xp_capture_free(capture);
@@ -415,6 +458,7 @@ static void a_session_of_many_runs_is_whole(void **state)
 static void a_fork_in_a_session_has_none_and_may_start_its_own(void **state)
 {
   (void)state;
+  skip_if_emulated("cannot start threads in a child of a program that has some");
   bench b = set_up(&add_then_multiply, NULL, 0);
   xp_abi_profiler *profiler = start_profiler(usual());
   run_once(&b, -1, -1);
@@ -558,6 +602,7 @@ int main(void)
       cmocka_unit_test(an_operation_has_its_text_names_costs_and_run),
       cmocka_unit_test(scopes_nest_and_operations_of_one_name_are_one),
       cmocka_unit_test(steps_come_from_the_launches),
+      cmocka_unit_test(steps_of_one_number_are_told_apart_by_their_ids),
       cmocka_unit_test(programs_are_there_with_their_protos),
       cmocka_unit_test(times_are_those_of_the_systems_clock),
       cmocka_unit_test(nothing_is_recorded_outside_of_a_session_or_at_level_0),

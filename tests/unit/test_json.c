@@ -31,6 +31,7 @@ static sink *open_sink(void)
 
 static void assert_written(sink *s, const char *want)
 {
+  xp_json_flush(&s->json);
   fclose(s->file);
   assert_string_equal(s->text, want);
   free(s->text);
@@ -143,6 +144,7 @@ static void test_deep_nesting_is_written_on_one_line(void **state)
   for (int i = 0; i < 200; i++) {
     xp_json_array_end(&s->json);
   }
+  xp_json_flush(&s->json);
   fclose(s->file);
   size_t brackets = 0;
   for (size_t i = 0; i < s->len; i++) {
@@ -167,6 +169,78 @@ static void test_utf8_next_never_reads_behind_the_end(void **state)
   free(tail);
 }
 
+static void put_numbers(xp_json *json, int first, int end)
+{
+  for (int i = first; i < end; i++) {
+    xp_json_object_line(json);
+    xp_json_key(json, "n");
+    xp_json_int(json, i);
+    xp_json_object_end(json);
+  }
+}
+
+static void test_elements_of_other_writers_continue_an_array(void **state)
+{
+  (void)state;
+  xp_json piece;
+  sink *whole = open_sink(), *parts = open_sink();
+  xp_json_array(&whole->json);
+  put_numbers(&whole->json, 0, 5);
+  xp_json_array_end(&whole->json);
+  xp_json_flush(&whole->json);
+  fflush(whole->file);
+
+  xp_json_array(&parts->json);
+  xp_json_flush(&parts->json);
+  xp_json_fork(&parts->json, &piece, parts->file, true);
+  put_numbers(&piece, 0, 2);
+  xp_json_flush(&piece);
+  xp_json_fork(&parts->json, &piece, parts->file, false);
+  put_numbers(&piece, 2, 4);
+  xp_json_flush(&piece);
+  xp_json_joined(&parts->json);
+  put_numbers(&parts->json, 4, 5);
+  xp_json_array_end(&parts->json);
+  assert_written(parts, whole->text);
+  assert_written(whole, "[\n {\"n\": 0},\n {\"n\": 1},\n {\"n\": 2},\n {\"n\": 3},\n {\"n\": 4}\n]");
+}
+
+static void test_strings_longer_than_the_room_of_the_writer_are_whole(void **state)
+{
+  enum { LONG = 10000 };
+  (void)state;
+  char *text = malloc(LONG + 1), *want = malloc(LONG + 8);
+  assert_true(text != NULL && want != NULL);
+  for (int i = 0; i < LONG; i++) {
+    text[i] = (char)('a' + i % 26);
+  }
+  text[LONG] = '\0';
+  sprintf(want, "[\"%s\"]", text);
+  sink *s = open_sink();
+  xp_json_array_line(&s->json);
+  xp_json_text(&s->json, text);
+  xp_json_array_end(&s->json);
+  assert_written(s, want);
+  free(text);
+  free(want);
+}
+
+static void test_every_byte_ends_a_plain_run_or_goes_on(void **state)
+{
+  char text[] = "abcdefghijklmnopqrstuvwxyz";
+  (void)state;
+  for (size_t at = 0; at < sizeof text - 1; at++) {
+    char was = text[at];
+    for (int byte = 0; byte < 256; byte++) {
+      text[at] = (char)byte;
+      xp_str s = xp_str_from(text, sizeof text - 1);
+      assert_int_equal(xp_utf8_plain(s, 0), byte >= ' ' && byte <= '~' ? s.len : at);
+      assert_int_equal(xp_utf8_plain(s, s.len), 0);
+    }
+    text[at] = was;
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -177,6 +251,9 @@ int main(void)
       cmocka_unit_test(test_doubles_read_back_the_same_with_few_digits),
       cmocka_unit_test(test_layout_of_nested_values),
       cmocka_unit_test(test_deep_nesting_is_written_on_one_line),
+      cmocka_unit_test(test_every_byte_ends_a_plain_run_or_goes_on),
+      cmocka_unit_test(test_elements_of_other_writers_continue_an_array),
+      cmocka_unit_test(test_strings_longer_than_the_room_of_the_writer_are_whole),
       cmocka_unit_test(test_utf8_next_never_reads_behind_the_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

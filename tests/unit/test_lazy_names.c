@@ -293,6 +293,30 @@ static void a_capture_has_the_scopes_and_the_step_on_the_device(void **state)
   captured_free(&c);
 }
 
+/* Each round of a loop has a step of each name, with the loop's number. */
+static void steps_with_the_same_number_are_different_steps_on_the_device(void **state)
+{
+  (void)state;
+  xl_tensor x, w;
+  make(&x, &w);
+  xl_set_ir_debug(true);
+  start_session();
+  for (int i = 0; i < 2; i++) {
+    XP_STEP("train", i) {
+      train(x, w, "fwd");
+    }
+    XP_STEP("eval", i) {
+      train(x, w, "fwd");
+    }
+  }
+  captured c = stop_session();
+  const xp_line *steps = device_line(c.capture, "Steps");
+  assert_int_equal(steps->count, 4);
+  assert_int_equal(events_named(steps, "0"), 2);
+  assert_int_equal(events_named(steps, "1"), 2);
+  captured_free(&c);
+}
+
 static int64_t flow_stat(const xp_line *line, size_t i, xp_key key)
 {
   xp_event_cursor cursor = xp_event_cursor_open(line);
@@ -376,6 +400,7 @@ int main(void)
       cmocka_unit_test_teardown(a_custom_prefix_stands_in_place_of_the_scope, end_lazy),
       cmocka_unit_test_teardown(numbers_of_scopes_are_written_on_request_as_torch_xla_does, end_lazy),
       cmocka_unit_test_teardown(a_capture_has_the_scopes_and_the_step_on_the_device, end_lazy),
+      cmocka_unit_test_teardown(steps_with_the_same_number_are_different_steps_on_the_device, end_lazy),
       cmocka_unit_test_teardown(a_capture_links_runs_to_their_launches_and_has_the_wait_for_them, end_lazy),
       cmocka_unit_test_teardown(a_capture_with_a_closed_gate_says_once_how_to_open_it, end_lazy),
   };

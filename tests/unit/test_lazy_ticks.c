@@ -23,7 +23,7 @@ static void times_are_those_of_the_systems_clock(void **state)
     usleep(1500); /* longer than a line is good */
     near += miss_ns() <= 20000;
   }
-  assert_true(near >= 60);
+  assert_true(near >= 40); /* a clock that is off is never near */
 }
 
 static void a_time_before_the_latest_is_as_long_before(void **state)

@@ -7,6 +7,7 @@
 #include "testing.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -399,8 +400,10 @@ static int print_kept(void)
 
 static void assert_kept(const char *variable, const char *want)
 {
-  char command[256], got[32] = "";
-  snprintf(command, sizeof command, "XLAPROF_METRICS_SAMPLES=%s exec /proc/%d/exe kept", variable, (int)getpid());
+  char program[PATH_MAX], command[PATH_MAX + 256], got[32] = "";
+  assert_non_null(realpath("/proc/self/exe", program));
+  snprintf(command, sizeof command, "XLAPROF_METRICS_SAMPLES=%s exec %s '%s' kept", variable,
+           emulator() != NULL ? emulator() : "", program);
   FILE *child = popen(command, "r");
   assert_non_null(child);
   assert_non_null(fgets(got, sizeof got, child));

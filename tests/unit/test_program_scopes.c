@@ -3,6 +3,7 @@
 
 #include "analyze/program_scopes.h"
 #include "hlo/build.h"
+#include "report/program_scopes.h"
 
 static xp_arena *arena;
 
@@ -152,6 +153,94 @@ static void bodies_of_loops_count_and_those_of_sums_do_not(void **state)
   assert_int_equal(row_of(&s, "loop")->compiled, 3); /* while, compare, negate */
 }
 
+/* ---------------------------------------------------------------- what is printed */
+
+/* A program that kept two scopes, and has three instructions in none.  The builder puts the number of an instruction
+ * behind its opcode; 1 is the parameter. */
+static const xp_hlo_module *compiled_program(void)
+{
+  return chain((const char *[]){"", "step/fwd/mul", "copied", "step/opt/add", "", NULL});
+}
+
+static char *printed(xp_form form, size_t top)
+{
+  xp_program_scopes s;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  xp_error err = {0};
+  xp_program_scopes_count(NULL, compiled_program(), false, arena, &s);
+  const xp_program_scopes_view view = {xp_str_c("p.hlo"), xp_str_c("m"), xp_str_c("c.so"), xp_str_c("t"), 0, &s};
+  const xp_output output = {.out = out, .form = form, .width = 80, .top = top};
+  if (xp_program_scopes_write(&view, &output, &err) != XP_OK) {
+    fail_msg("%s", err.text);
+  }
+  fclose(out);
+  return text;
+}
+
+static void every_executed_instruction_is_listed_with_its_scope_or_without(void **state)
+{
+  (void)state;
+  xp_program_scopes s;
+  xp_program_scopes_count(NULL, compiled_program(), false, arena, &s);
+  assert_int_equal(s.compiled, 5);
+  assert_str(s.instructions[0].scope, "");
+  assert_str(s.instructions[1].name, "negate.3");
+  assert_str(s.instructions[1].opcode, "negate");
+  assert_str(s.instructions[1].scope, "step/fwd");
+  assert_str(s.instructions[1].op_name, "step/fwd/mul");
+  assert_str(s.instructions[2].scope, "");
+  assert_str(s.instructions[2].op_name, "copied");
+}
+
+static void instructions_that_kept_a_scope_come_before_those_in_none(void **state)
+{
+  (void)state;
+  char *text = printed(XP_FORM_TEXT, 0);
+  const char *lists = strstr(text, "Executed instructions that carry a scope");
+  assert_non_null(lists);
+  assert_string_equal(lists, "Executed instructions that carry a scope\n"
+                             "  instruction  opcode  scope\n"
+                             "  negate.3     negate  step/fwd\n"
+                             "  negate.5     negate  step/opt\n"
+                             "\n"
+                             "Executed instructions in no scope\n"
+                             "  instruction  opcode\n"
+                             "  negate.2     negate\n"
+                             "  negate.4     negate\n"
+                             "  negate.6     negate\n");
+  free(text);
+}
+
+static void lists_of_instructions_have_as_many_rows_as_were_asked_for(void **state)
+{
+  (void)state;
+  char *text = printed(XP_FORM_TEXT, 1);
+  assert_non_null(strstr(text, "step/fwd\n  ... and 1 more instruction (--top 0 shows all)\n"));
+  assert_non_null(strstr(text, "  negate.2     negate\n  ... and 2 more instructions (--top 0 shows all)\n"));
+  assert_null(strstr(text, "negate.4"));
+  free(text);
+}
+
+static void tables_for_programs_have_all_instructions_in_order(void **state)
+{
+  (void)state;
+  char *csv = printed(XP_FORM_CSV, 1), *json = printed(XP_FORM_JSON, 1);
+  assert_string_equal(csv, "instruction,opcode,scope,op_name\r\n"
+                           "negate.2,negate,,\r\n"
+                           "negate.3,negate,step/fwd,step/fwd/mul\r\n"
+                           "negate.4,negate,,copied\r\n"
+                           "negate.5,negate,step/opt,step/opt/add\r\n"
+                           "negate.6,negate,,\r\n");
+  assert_non_null(strstr(json, "{\"name\": \"negate.3\", \"opcode\": \"negate\", \"scope\": \"step/fwd\", "
+                               "\"op_name\": \"step/fwd/mul\"}"));
+  assert_non_null(strstr(json, "{\"name\": \"negate.6\", \"opcode\": \"negate\", \"scope\": null, "
+                               "\"op_name\": null}"));
+  free(csv);
+  free(json);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, make_arena, drop_arena)
 
 int main(void)
@@ -161,6 +250,10 @@ int main(void)
       TEST(a_scope_of_which_nothing_is_left_is_lost),
       TEST(numbers_of_torch_xlas_scopes_are_folded),
       TEST(rows_are_by_name_and_no_scope_comes_last),
+      TEST(every_executed_instruction_is_listed_with_its_scope_or_without),
+      TEST(instructions_that_kept_a_scope_come_before_those_in_none),
+      TEST(lists_of_instructions_have_as_many_rows_as_were_asked_for),
+      TEST(tables_for_programs_have_all_instructions_in_order),
       TEST(bodies_of_loops_count_and_those_of_sums_do_not),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

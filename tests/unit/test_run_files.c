@@ -176,7 +176,7 @@ static void a_path_that_is_too_long_is_told(void **state)
     assert_int_not_equal(xp_logdir_check(path, &err), XP_OK);
     assert_int_not_equal(xp_logdir_run_make(path, "run", made, &err), XP_OK);
     assert_int_not_equal(xp_run_directory_make(path, NULL, made, &err), XP_OK);
-    assert_int_not_equal(xp_new_file_open(path, &file, &err), XP_OK);
+    assert_int_not_equal(xp_new_file_open(path, NULL, &file, &err), XP_OK);
     xp_new_file_discard(&file);
   }
   xp_error err = {0};
@@ -216,7 +216,7 @@ static xp_status put_file(const char *directory, const char *stem, const char *t
                           xp_error *err)
 {
   xp_new_file file;
-  xp_status status = xp_new_file_open(directory, &file, err);
+  xp_status status = xp_new_file_open(directory, NULL, &file, err);
   if (status == XP_OK) {
     status = xp_new_file_write(&file, text, strlen(text), err);
   }
@@ -240,7 +240,7 @@ static void a_file_has_its_name_when_it_is_whole(void **state)
   xp_new_file file;
   xp_error err = {0};
   char path[XP_PATH_ROOM];
-  assert_int_equal(xp_new_file_open(folder, &file, &err), XP_OK);
+  assert_int_equal(xp_new_file_open(folder, NULL, &file, &err), XP_OK);
   assert_int_equal(xp_new_file_write(&file, "abc", 3, &err), XP_OK);
   assert_int_equal(access(below("host.xplane.pb"), F_OK), -1);
   assert_int_equal(xp_new_file_write(&file, "def", 3, &err), XP_OK);
@@ -273,13 +273,30 @@ static void a_path_that_somebody_chose_is_taken_or_refused(void **state)
   char path[XP_PATH_ROOM];
   snprintf(path, sizeof path, "%s", below("page: one.html"));
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(xp_new_file_open(folder, &file, &err), XP_OK);
+    assert_int_equal(xp_new_file_open(folder, path, &file, &err), XP_OK);
     assert_int_equal(xp_new_file_write(&file, i == 0 ? "first" : "second", i == 0 ? 5 : 6, &err), XP_OK);
-    assert_int_equal(xp_new_file_publish_as(&file, path, &err), i == 0 ? XP_OK : XP_ERR_IO);
+    assert_int_equal(xp_new_file_publish_chosen(&file, &err), i == 0 ? XP_OK : XP_ERR_IO);
   }
   assert_non_null(strstr(err.text, "exists"));
   assert_file(path, "first");
   assert_folder(folder, "page: one.html;"); /* nothing is left behind */
+}
+
+/* What a message names is what the caller knows: the file that he chose, or the directory. */
+static void messages_do_not_name_temporary_files(void **state)
+{
+  (void)state;
+  xp_new_file file;
+  xp_error err = {0};
+  char directory[XP_PATH_ROOM], path[XP_PATH_ROOM], want[2 * XP_PATH_ROOM];
+  snprintf(directory, sizeof directory, "%s", below("missing"));
+  snprintf(path, sizeof path, "%s", below("missing/page.html"));
+  assert_int_equal(xp_new_file_open(directory, path, &file, &err), XP_ERR_IO);
+  snprintf(want, sizeof want, "Cannot write %s: No such file or directory", path);
+  assert_string_equal(err.text, want);
+  assert_int_equal(xp_new_file_open(directory, NULL, &file, &err), XP_ERR_IO);
+  snprintf(want, sizeof want, "Cannot write into %s: No such file or directory", directory);
+  assert_string_equal(err.text, want);
 }
 
 static void a_link_to_nowhere_is_not_overwritten(void **state)
@@ -334,7 +351,7 @@ static void a_discarded_file_leaves_nothing(void **state)
 {
   (void)state;
   xp_new_file file;
-  assert_int_equal(xp_new_file_open(folder, &file, NULL), XP_OK);
+  assert_int_equal(xp_new_file_open(folder, NULL, &file, NULL), XP_OK);
   assert_int_equal(xp_new_file_write(&file, "abc", 3, NULL), XP_OK);
   xp_new_file_discard(&file);
   xp_new_file_discard(&file);
@@ -473,7 +490,7 @@ static void a_file_that_is_larger_than_allowed_leaves_nothing(void **state)
     xp_error err = {0};
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    xp_status status = xp_new_file_open(folder, &file, &err);
+    xp_status status = xp_new_file_open(folder, NULL, &file, &err);
     for (int i = 0; i < 3 && status == XP_OK; i++) {
       status = xp_new_file_write(&file, block, sizeof block, &err);
     }
@@ -497,7 +514,7 @@ static void a_full_disk_leaves_nothing(void **state)
   if (mount("none", folder, "tmpfs", 0, "size=256k") != 0) {
     skip();
   }
-  assert_int_equal(xp_new_file_open(folder, &file, &err), XP_OK);
+  assert_int_equal(xp_new_file_open(folder, NULL, &file, &err), XP_OK);
   for (int i = 0; i < 8 && status == XP_OK; i++) {
     status = xp_new_file_write(&file, block, sizeof block, &err);
   }
@@ -528,6 +545,7 @@ int main(void)
       TEST(a_file_has_its_name_when_it_is_whole),
       TEST(what_exists_is_not_overwritten),
       TEST(a_path_that_somebody_chose_is_taken_or_refused),
+      TEST(messages_do_not_name_temporary_files),
       TEST(a_link_to_nowhere_is_not_overwritten),
       TEST(hosts_whose_names_become_equal_do_not_collide),
       TEST(a_long_name_is_not_cut_inside_a_character),

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 #include "viewing.h"
 #include "web/server.h"
 
-enum { PATIENCE_MS = 60000, SLOW_CLIENTS = 100, GREEDY = 4, GREEDY_REQUESTS = 24 };
+enum { PATIENCE_MS = 60000, SLOW_CLIENTS = 100, SILENT_CLIENTS = 1500, GREEDY = 4, GREEDY_REQUESTS = 24 };
 
 static xp_web_server *server;
 
@@ -309,6 +310,34 @@ static void slow_clients_do_not_stop_the_page(void **state)
   }
 }
 
+/* More clients than the server keeps connections for, none of which finishes a request; every second says nothing. */
+static void connections_without_a_request_make_room_for_the_page(void **state)
+{
+  static int silent[SILENT_CLIENTS];
+  struct rlimit files;
+  show *w = *state;
+  two_runs(w->s);
+  start(w);
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+  files.rlim_cur = files.rlim_max;
+  if (files.rlim_max < 2 * SILENT_CLIENTS || setrlimit(RLIMIT_NOFILE, &files) != 0) {
+    skip();
+  }
+  for (int i = 0; i < SILENT_CLIENTS; i++) {
+    silent[i] = connected();
+    put_text(silent[i], i % 2 ? "GET /data/meta HTTP/1.1\r\nHost: loc" : "");
+  }
+  int64_t from_ns = xp_monotonic_ns();
+  assert_int_equal(get_once("data/meta"), 200);
+  assert_true(xp_monotonic_ns() - from_ns < 25 * XP_NS_IN_S); /* less than the time limit of a connection */
+  assert_int_equal(recv(silent[0], answer, sizeof answer, 0), 0);
+  struct pollfd latest = {silent[SILENT_CLIENTS - 1], POLLIN, 0};
+  assert_int_equal(poll(&latest, 1, 0), 0); /* it is still there */
+  for (int i = 0; i < SILENT_CLIENTS; i++) {
+    close(silent[i]);
+  }
+}
+
 static void the_server_ends_while_clients_are_connected(void **state)
 {
   show *w = *state;
@@ -336,6 +365,7 @@ int main(void)
       SERVED(requests_that_are_too_large_are_refused),
       SERVED(bytes_that_are_no_request_do_no_harm),
       SERVED(slow_clients_do_not_stop_the_page),
+      SERVED(connections_without_a_request_make_room_for_the_page),
       SERVED(the_server_ends_while_clients_are_connected),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,21 @@
 #define SCENARIOS "tests/data/scenarios/"
 #define CAPTURES  "tests/data/captures/"
 
+/* The emulator that runs the tests of a build for another processor; NULL if none does. */
+static inline const char *emulator(void)
+{
+  return getenv("XLAPROF_EMULATOR");
+}
+
+/* Leaves a test out where an emulator runs it and cannot do what it needs; `why` goes on behind "the emulator". */
+static inline void skip_if_emulated(const char *why)
+{
+  if (emulator() != NULL) {
+    print_message("[          ] the emulator %s\n", why);
+    skip();
+  }
+}
+
 static inline void assert_str(xp_str s, const char *want)
 {
   if (!xp_str_is(s, want)) {

@@ -178,6 +178,10 @@ async function reportPage(browser) {
       const [bar, host] = await page.$eval("svg.bar", (svg) => [svg, svg.querySelector(".host")].map((node) => node.getBoundingClientRect().width));
       assert.ok(host > bar * 0.7, "211.6 of 272 ms");
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${name}: too wide`);
+      assert.ok((await page.texts(".verdict code")).includes("watermark") && !(await page.text("main")).includes("`"), "names are set as code");
+      const boxes = await page.$$eval(".tree div", (nodes) => nodes.map((node) => ({ text: node.textContent, shown: node.firstChild.offsetWidth > 0, wide: node.clientWidth, whole: node.scrollWidth <= node.clientWidth, end: getComputedStyle(node).textOverflow })));
+      assert.ok(boxes.some(({ text }) => text === "decode"));
+      assert.ok(boxes.every(({ shown, wide, whole, end }) => (shown ? whole || end === "ellipsis" : wide <= 32)), JSON.stringify(boxes));
       await page.screenshot({ path: join(settings.out, `report-${name}.png`), fullPage: true });
       await page.done();
     }

@@ -77,6 +77,48 @@ async function panningMovesByWholePixels(page) {
   assert.ok(near((await view(page)).from, after.from, 0.001));
 }
 
+/** Fingers on the page, each at [x, y]; fewer than before: the others are lifted. */
+async function touch(session, type, ...points) {
+  await session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+}
+
+async function fingersPanPinchAndSelect(page) {
+  for (let i = 0; i < 6; i++) await page.keyboard.press("w");
+  const session = await page.createCDPSession(), before = await view(page), box = await canvasBox(page);
+  const x = box.left + box.width / 2, y = box.top + 40, cell = span(before) / box.width;
+  await touch(session, "touchStart", [x, y]);
+  for (let moved = 20; moved <= 100; moved += 20) await touch(session, "touchMove", [x - moved, y]);
+  await touch(session, "touchEnd");
+  const panned = await view(page);
+  assert.equal(panned.from - before.from, 100 * cell, "one finger pans");
+  assert.equal(span(panned), span(before));
+  const middle = panned.from + span(panned) / 2;
+  await touch(session, "touchStart", [x - 50, y]);
+  await touch(session, "touchStart", [x - 50, y], [x + 50, y]);
+  for (let apart = 60; apart <= 150; apart += 10) await touch(session, "touchMove", [x - apart, y], [x + apart, y]);
+  await touch(session, "touchEnd");
+  const pinched = await view(page);
+  assert.ok(near(span(pinched), span(panned) / 3, 0.02), `two fingers zoom: ${span(panned)} to ${span(pinched)}`);
+  assert.ok(near(pinched.from + span(pinched) / 2, middle, 0.01), "what was between them stays there");
+  assert.equal(pinched.s, null, "neither selects");
+
+  await page.keyboard.press("0");
+  const gap = ours("gaps", CAPTURE).gaps.filter((each) => each.where === "inside").sort((a, b) => b.dur_ps - a.dur_ps)[0];
+  await page.keyboard.press("w");
+  await page.keyboard.press("s");
+  const row = await page.$eval(".labels .track.gaps", (node) => { const { top, height } = node.getBoundingClientRect(); return top + height / 2; });
+  const at = [await xOf(page, gap.start_ps + gap.dur_ps / 2), row];
+  await touch(session, "touchStart", at);
+  await touch(session, "touchStart", at, [at[0] + 60, row]);
+  await touch(session, "touchEnd");
+  assert.equal((await view(page)).s, null, "two fingers that tap select nothing");
+  await touch(session, "touchStart", at);
+  await touch(session, "touchMove", [at[0] + 6, row]); // a finger is never quite still
+  await touch(session, "touchEnd");
+  await page.waitForSelector(".details .gap-words");
+  assert.ok((await page.text(".details")).includes("211.6 ms of waiting"), "a tap selects");
+}
+
 async function aGapIsSelected(page) {
   const gap = ours("gaps", CAPTURE).gaps.filter((each) => each.where === "inside").sort((a, b) => b.dur_ps - a.dur_ps)[0];
   await page.keyboard.press("w"); // so that the address tells the time
@@ -89,6 +131,10 @@ async function aGapIsSelected(page) {
   assert.ok(text.includes(gap.scope) && text.includes(gap.before.op) && text.includes(gap.after.op) && text.includes(gap.evidence[0].event), text);
   const longest = gap.parts[0];
   assert.ok(text.includes(`${(longest.ps / 1e9).toFixed(1)} ms ${longest.cause}`), text);
+  const rows = await page.$$eval(".details dt", (nodes) => nodes.map((node) => [node.innerText, node.nextElementSibling.innerText]));
+  assert.equal(new Set(rows.map(([label]) => label)).size, rows.length, `two rows have one name: ${rows.map(([label]) => label)}`);
+  const trigger = rows.find(([label]) => label === "trigger")[1];
+  assert.ok(trigger.startsWith("value request in watermark") && trigger.includes(gap.evidence[0].event), trigger);
   assert.ok((await pixels(page, "canvas.tracks", "accent")) > 100, "it is outlined");
   await page.keyboard.press("f");
   const fitted = await view(page);
@@ -273,6 +319,7 @@ export const checks = {
   "keys zoom": onTimeline(keysZoom),
   "the wheel zooms at the pointer": onTimeline(wheelZoomsAtThePointer),
   "panning moves by whole pixels": onTimeline(panningMovesByWholePixels),
+  "fingers pan, pinch and select": onTimeline(fingersPanPinchAndSelect),
   "a gap is selected": onTimeline(aGapIsSelected),
   "a search finds and steps": onTimeline(searchFinds),
   "a search says what is wrong": onTimeline(searchSaysWhatIsWrong, TIMELINE, { allowed: /status of 400/ }),

@@ -44,10 +44,7 @@
     }                                                                                                                  \
   }
 
-/* NaN wins; of zeros, +0 is the larger one. */
-#define GREATER(T, a, b) ((a) != (a) || (a) > (b) ? (a) : (b) != (b) || (b) > (a) ? (b) : (T)(signbit(a) ? (b) : (a)))
-#define LESSER(T, a, b)  ((a) != (a) || (a) < (b) ? (a) : (b) != (b) || (b) < (a) ? (b) : (T)(signbit(a) ? (a) : (b)))
-#define SIGN(T, x)       ((x) != (x) || (x) == 0 ? (x) : (x) > 0 ? (T)1 : (T)-1)
+#define SIGN(T, x) ((x) != (x) || (x) == 0 ? (x) : (x) > 0 ? (T)1 : (T)-1)
 
 /* Half away from zero.  What lies at or above 2^(bits - 1) has no fraction. */
 static inline float round_away_f32(float x)
@@ -93,8 +90,8 @@ static inline double logistic_f64(double x)
   BINARY(multiply_##s, T, a *b)                                                                                        \
   BINARY(divide_##s, T, a / b)                                                                                         \
   BINARY(remainder_##s, T, fmod##f(a, b))                                                                              \
-  BINARY(maximum_##s, T, GREATER(T, a, b))                                                                             \
-  BINARY(minimum_##s, T, LESSER(T, a, b))                                                                              \
+  BINARY(maximum_##s, T, XP_DEV_GREATER(T, a, b))                                                                      \
+  BINARY(minimum_##s, T, XP_DEV_LESSER(T, a, b))                                                                       \
   BINARY(power_##s, T, pow##f(a, b))                                                                                   \
   BINARY(atan2_##s, T, atan2##f(a, b))                                                                                 \
   COMPARE(eq_##s, T, ==)                                                                                               \
@@ -118,8 +115,8 @@ static inline double logistic_f64(double x)
     const T *least = in[0], *x = in[1], *most = in[2];                                                                 \
     XP_DEV_INDEPENDENT                                                                                                 \
     for (int64_t i = 0; i < n; i++) {                                                                                  \
-      T low = GREATER(T, x[i], least[i]);                                                                              \
-      y[i] = LESSER(T, low, most[i]);                                                                                  \
+      T low = XP_DEV_GREATER(T, x[i], least[i]);                                                                       \
+      y[i] = XP_DEV_LESSER(T, low, most[i]);                                                                           \
     }                                                                                                                  \
   }
 

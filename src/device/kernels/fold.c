@@ -41,14 +41,11 @@
     }                                                                                                                  \
   }
 
-#define GREATER(a, b) ((a) != (a) || (a) > (b) ? (a) : (b) != (b) || (b) > (a) ? (b) : signbit(a) ? (b) : (a))
-#define LESSER(a, b)  ((a) != (a) || (a) < (b) ? (a) : (b) != (b) || (b) < (a) ? (b) : signbit(a) ? (a) : (b))
-
 #define FLOAT_FOLDS(T, s)                                                                                              \
   FOLD(add_##s, T, a + b)                                                                                              \
   FOLD(multiply_##s, T, a *b)                                                                                          \
-  FOLD(maximum_##s, T, GREATER(a, b))                                                                                  \
-  FOLD(minimum_##s, T, LESSER(a, b))
+  FOLD(maximum_##s, T, XP_DEV_GREATER(T, a, b))                                                                        \
+  FOLD(minimum_##s, T, XP_DEV_LESSER(T, a, b))
 
 #define INTEGER_FOLDS(T, U, s)                                                                                         \
   FOLD(add_##s, T, (U)a + (U)b)                                                                                        \

@@ -20,11 +20,19 @@
 #define XP_DEV_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+/* The larger and the smaller one of two floats: NaN wins; of zeros, +0 is the larger one. */
+#define XP_DEV_GREATER(T, a, b)                                                                                        \
+  ((a) != (a) || (a) > (b) ? (a) : (b) != (b) || (b) > (a) ? (b) : (T)(signbit(a) ? (b) : (a)))
+#define XP_DEV_LESSER(T, a, b)                                                                                         \
+  ((a) != (a) || (a) < (b) ? (a) : (b) != (b) || (b) < (a) ? (b) : (T)(signbit(a) ? (a) : (b)))
+
 /* Each puts its kernels into the table. */
 void XP_DEV_NAME(xp_dev_fill_float)(xp_dev_kernels *k);
 void XP_DEV_NAME(xp_dev_fill_integer)(xp_dev_kernels *k);
 void XP_DEV_NAME(xp_dev_fill_convert)(xp_dev_kernels *k);
 void XP_DEV_NAME(xp_dev_fill_fold)(xp_dev_kernels *k);
+void XP_DEV_NAME(xp_dev_fill_window)(xp_dev_kernels *k);
+void XP_DEV_NAME(xp_dev_fill_taps)(xp_dev_kernels *k);
 void XP_DEV_NAME(xp_dev_fill_tile)(xp_dev_kernels *k);
 
 #endif

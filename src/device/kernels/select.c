@@ -12,6 +12,8 @@
   void xp_dev_fill_integer_##isa(xp_dev_kernels *k);                                                                   \
   void xp_dev_fill_convert_##isa(xp_dev_kernels *k);                                                                   \
   void xp_dev_fill_fold_##isa(xp_dev_kernels *k);                                                                      \
+  void xp_dev_fill_window_##isa(xp_dev_kernels *k);                                                                    \
+  void xp_dev_fill_taps_##isa(xp_dev_kernels *k);                                                                      \
   void xp_dev_fill_tile_##isa(xp_dev_kernels *k);                                                                      \
   static void fill_##isa(xp_dev_kernels *k)                                                                            \
   {                                                                                                                    \
@@ -19,6 +21,8 @@
     xp_dev_fill_integer_##isa(k);                                                                                      \
     xp_dev_fill_convert_##isa(k);                                                                                      \
     xp_dev_fill_fold_##isa(k);                                                                                         \
+    xp_dev_fill_window_##isa(k);                                                                                       \
+    xp_dev_fill_taps_##isa(k);                                                                                         \
     xp_dev_fill_tile_##isa(k);                                                                                         \
   }
 
