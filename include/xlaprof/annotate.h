@@ -62,6 +62,20 @@ static inline xp_arg xp_arg_str_copy(const char *key, const char *text, size_t l
 #define XP_BOOL(key, value)   xp_arg_bool(key, value)
 #define XP_TEXT(key, value)   xp_arg_str(key, value)
 
+/* ---------------------------------------------------------------- places */
+
+/* Where in a program's source something stands; it lives as long as the process. */
+typedef struct {
+  const char *file, *function;
+  int line;
+} xp_location;
+
+#define XP_HERE                                                                                                        \
+  __extension__({                                                                                                      \
+    static const xp_location xp_here = {__FILE__, __func__, __LINE__};                                                 \
+    &xp_here;                                                                                                          \
+  })
+
 /* ---------------------------------------------------------------- traces and steps */
 
 /* A trace that was begun: give it back to xp_trace_end.  An unset one ({0}) ends without effect. */
@@ -81,9 +95,11 @@ XP_API xp_trace xp_trace_begin_args(const char *name, const xp_arg *args, size_t
  * together have 1 MiB. */
 XP_API xp_trace xp_trace_begin_copy(const char *name, size_t len, const xp_arg *args, size_t arg_count);
 
-/* Begins a step: a trace with the stats _r=1 and step_num=number.  Its end pops the scope, calls the barrier
- * (xp_set_step_barrier), and only then closes the event: what the barrier waits for belongs to the step. */
+/* Begins a step: a trace with the stats _r=1 and step_num=number; at (may be NULL) is its place, XP_HERE.  Its end pops
+ * the scope, calls the barrier (xp_set_step_barrier), and only then closes the event: what the barrier waits for
+ * belongs to the step. */
 XP_API xp_trace xp_step_begin(const char *name, int64_t number);
+XP_API xp_trace xp_step_begin_at(const xp_location *at, const char *name, int64_t number);
 XP_API xp_trace xp_step_begin_copy(const char *name, size_t len, int64_t number);
 
 /* Ends a trace or step.  If it is not the innermost open one of the calling thread, or belongs to another thread,
@@ -108,9 +124,17 @@ XP_API size_t xp_scope_names(char *text, size_t room);
 /* Number of scopes that are open on the calling thread. */
 XP_API size_t xp_scope_depth(void);
 
-/* True if a step is open on the calling thread: the number of the innermost one, and a serial that tells it from other
- * steps of the thread.  It is open until its barrier has returned. */
-XP_API bool xp_step_current(int64_t *number, uint32_t *serial);
+/* A step that is open: until its barrier has returned. */
+typedef struct {
+  const char *name; /* len bytes, without a NUL; they live as long as the step */
+  size_t len;
+  int64_t number;
+  uint32_t serial;          /* tells it from other steps of the thread */
+  const xp_location *place; /* where it was begun; NULL: not known */
+} xp_open_step;
+
+/* The innermost open step of the calling thread; false if there is none. */
+XP_API bool xp_step_current(xp_open_step *step);
 
 /* Starts numbering anew where no scope is open on the calling thread; XP_ERR_USAGE if one is, with the text of
  * torch_xla: "Expecting scope to be empty but it is train.1/forward.2". */

@@ -275,7 +275,7 @@ static inline void xp_region_block_end(xp_region_block *block)
 
 #define XP_TRACE_BLOCK(block, ...)                                                                                     \
   XP_BLOCK(xp_trace_block, block, XP_BLOCK_BEGIN(xp_trace_begin_args, xp_trace_block_begin, __VA_ARGS__, xp_arg_last()))
-#define XP_STEP_BLOCK(block, name, number) XP_BLOCK(xp_trace_block, block, xp_step_begin(name, number))
+#define XP_STEP_BLOCK(block, name, number) XP_BLOCK(xp_trace_block, block, xp_step_begin_at(XP_HERE, name, number))
 #define XP_REGION_BLOCK(block, ...)                                                                                    \
   XP_BLOCK(xp_region_block, block,                                                                                     \
            XP_BLOCK_BEGIN(xp_region_block_begin_args, xp_region_block_begin, __VA_ARGS__, xp_arg_last()))

@@ -40,6 +40,12 @@ static inline xp_trace xp_off_step_begin(const char *name, int64_t number)
   return none;
 }
 
+static inline xp_trace xp_off_step_begin_at(const xp_location *at, const char *name, int64_t number)
+{
+  (void)at;
+  return xp_off_step_begin(name, number);
+}
+
 static inline xp_trace xp_off_step_begin_copy(const char *name, size_t len, int64_t number)
 {
   (void)name;
@@ -80,10 +86,9 @@ static inline size_t xp_off_scope_names(char *text, size_t room)
   return xp_off_scope_current(text, room);
 }
 
-static inline bool xp_off_step_current(int64_t *number, uint32_t *serial)
+static inline bool xp_off_step_current(xp_open_step *step)
 {
-  (void)number;
-  (void)serial;
+  (void)step;
   return false;
 }
 
@@ -187,6 +192,7 @@ static inline void xp_trace_block_finish(xp_trace trace)
 #define xp_trace_begin_args xp_off_trace_begin_args
 #define xp_trace_begin_copy xp_off_trace_begin_copy
 #define xp_step_begin       xp_off_step_begin
+#define xp_step_begin_at    xp_off_step_begin_at
 #define xp_step_begin_copy  xp_off_step_begin_copy
 #define xp_trace_end        xp_off_trace_end
 #define xp_trace_end_block  xp_off_trace_end_block

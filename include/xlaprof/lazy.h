@@ -80,27 +80,20 @@ template <class... T> inline xl_shape xl_shape_of(T... dims)
 #define XL_SHAPE(...) ((xl_shape){sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), {__VA_ARGS__}})
 #endif
 
-/* Where in a program's source an operation stands; it must live as long as the process.  Operations are macros that
- * pass their place to a function of the name with _at behind it; callers from other languages pass NULL or their own.
- */
-typedef struct {
-  const char *file, *function;
-  int line;
-} xl_location;
-
-#define XL_HERE                                                                                                        \
-  __extension__({                                                                                                      \
-    static const xl_location xl_here = {__FILE__, __func__, __LINE__};                                                 \
-    &xl_here;                                                                                                          \
-  })
+/* Where in a program's source an operation stands.  Functions that may fail are macros that pass their place to a
+ * function of the name with _at behind it; callers from other languages pass NULL or their own. */
+typedef xp_location xl_location;
+#define XL_HERE XP_HERE
 
 /* Facts about a tensor; none of them needs its value.  type and shape may be NULL.  XP_ERR_USAGE if there is no such
  * tensor. */
-XP_API xp_status xl_describe(xl_tensor tensor, xl_type *type, xl_shape *shape, xp_error *err);
+#define xl_describe(...) xl_describe_at(XL_HERE, __VA_ARGS__)
+XP_API xp_status xl_describe_at(const xl_location *at, xl_tensor tensor, xl_type *type, xl_shape *shape, xp_error *err);
 XP_API bool xl_is_alive(xl_tensor tensor);
 
 /* Frees a tensor; XL_NONE is allowed.  Freeing one twice is an error of the thread. */
-XP_API void xl_free(xl_tensor tensor);
+#define xl_free(...) xl_free_at(XL_HERE, __VA_ARGS__)
+XP_API void xl_free_at(const xl_location *at, xl_tensor tensor);
 
 /* Tensors that the calling thread makes belong to its innermost open pool and are freed at its end.  Pools that are
  * open when the thread ends, end with it. */
@@ -181,8 +174,10 @@ XP_API bool xl_is_eager(void);
 
 /* A region that is lazy inside eager mode: a barrier at both ends, as torch_xla.compile has.  name (may be NULL;
  * static) is that of the program. */
-XP_API xp_status xl_compiled_begin(const char *name, xp_error *err);
-XP_API xp_status xl_compiled_end(xp_error *err);
+#define xl_compiled_begin(...) xl_compiled_begin_at(XL_HERE, __VA_ARGS__)
+XP_API xp_status xl_compiled_begin_at(const xl_location *at, const char *name, xp_error *err);
+#define xl_compiled_end(...) xl_compiled_end_at(XL_HERE, __VA_ARGS__)
+XP_API xp_status xl_compiled_end_at(const xl_location *at, xp_error *err);
 
 /* The gate of names: nodes record scope and place, and programs carry them, only while it is open.  It is open from
  * the start if XLA_HLO_DEBUG or XLA_IR_DEBUG says so ("true" or a number that is not 0). */
@@ -191,7 +186,8 @@ XP_API bool xl_ir_debug(void);
 
 /* A prefix for the op names of a tensor's node, in place of its scope and as it stands (no slash is added), and of the
  * nodes before it that have none.  max_depth 0: no source lines.  False if the tensor has a value already. */
-XP_API bool xl_set_op_name_prefix(xl_tensor tensor, const char *prefix, int max_depth);
+#define xl_set_op_name_prefix(...) xl_set_op_name_prefix_at(XL_HERE, __VA_ARGS__)
+XP_API bool xl_set_op_name_prefix_at(const xl_location *at, xl_tensor tensor, const char *prefix, int max_depth);
 
 /* How far the host may run ahead: a barrier, or an operation of eager mode, returns when at most so many executions are
  * not done, itself included.  32 at first; at least 1. */
@@ -204,7 +200,8 @@ XP_API void xl_set_fresh_views(bool is_fresh);
 /* ---------------------------------------------------------------- gradients */
 
 /* A leaf whose gradient is wanted; of a type with fractions. */
-XP_API void xl_requires_grad(xl_tensor tensor, bool is_wanted);
+#define xl_requires_grad(...) xl_requires_grad_at(XL_HERE, __VA_ARGS__)
+XP_API void xl_requires_grad_at(const xl_location *at, xl_tensor tensor, bool is_wanted);
 
 /* Adds the gradients of a scalar to all leaves that it depends on, and frees what was kept for that. */
 #define xl_backward(...) xl_backward_at(XL_HERE, __VA_ARGS__)
@@ -215,10 +212,12 @@ XP_API void xl_backward_at(const xl_location *at, xl_tensor loss);
 XP_API void xl_backward_from_at(const xl_location *at, xl_tensor tensor, xl_tensor gradient, bool keep_graph);
 
 /* The gradient of a leaf; XL_NONE if there is none. */
-XP_API xl_tensor xl_grad(xl_tensor leaf);
+#define xl_grad(...) xl_grad_at(XL_HERE, __VA_ARGS__)
+XP_API xl_tensor xl_grad_at(const xl_location *at, xl_tensor leaf);
 
 /* Forgets the gradient of a leaf. */
-XP_API void xl_zero_grad(xl_tensor leaf);
+#define xl_zero_grad(...) xl_zero_grad_at(XL_HERE, __VA_ARGS__)
+XP_API void xl_zero_grad_at(const xl_location *at, xl_tensor leaf);
 
 /* While off, nothing is recorded for gradients.  Gives what it was. */
 XP_API bool xl_set_grad_mode(bool is_on);

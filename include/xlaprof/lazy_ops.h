@@ -5,7 +5,8 @@
  * Rules for all of them, which are torch's: operands of two tensors are broadcast against each other (a dimension of
  * extent 1, or one that is missing in front, is repeated); of two types the result has the wider one (bool < u8 < i32 <
  * i64 < bf16 < f32), and what needs fractions makes f32 of integers; a number beside a tensor takes the tensor's type,
- * but a number with a fraction makes f32 of integers.  Dimensions may be negative: -1 is the last one.
+ * but a number with a fraction makes f32 of integers.  Products, means, layers and losses mix no types, and take what
+ * torch takes; what they refuse is to be cast.  Dimensions may be negative: -1 is the last one.
  */
 #ifndef XLAPROF_LAZY_OPS_H
 #define XLAPROF_LAZY_OPS_H
@@ -75,8 +76,8 @@ XL_OP(ceil, xl_tensor x);
 XL_OP(round, xl_tensor x); /* halves to even */
 XL_OP(relu, xl_tensor x);
 XL_OP(sigmoid, xl_tensor x);
-XL_OP(silu, xl_tensor x);
-XL_OP(gelu, xl_tensor x); /* with erf */
+XL_OP(silu, xl_tensor x); /* f32, bf16 */
+XL_OP(gelu, xl_tensor x); /* the same; with erf */
 XL_OP(isnan, xl_tensor x);
 XL_OP(isfinite, xl_tensor x);
 XL_OP(logical_not, xl_tensor x);
@@ -120,7 +121,8 @@ XL_OP(where, xl_tensor condition, xl_tensor x, xl_tensor y);
 
 /* ---------------------------------------------------------------- in place: give x back */
 
-/* The result is cast to the type of x and must have its shape.  All views of x see it.  A leaf that wants a gradient,
+/* The result is cast to the type of x, unless that cuts off fractions or makes bools of numbers (only xl_copy_ and
+ * xl_fill_ do that), and must have its shape.  All views of x see it.  A leaf that wants a gradient,
  * or a view of one, is updated inside XL_NO_GRAD only. */
 XL_OP(add_, xl_tensor x, xl_tensor y);
 XL_OP(add_scaled_, xl_tensor x, xl_tensor y, double alpha);
@@ -173,7 +175,7 @@ XL_OP(nonzero, xl_tensor x);
 /* ---------------------------------------------------------------- sums */
 
 /* Over all elements, and over some dimensions (count 0: all), which go or stay with extent 1.  Sums of integers and
- * bools are i64; those of bf16 are formed in f32. */
+ * bools are i64; those of bf16 are formed in f32.  Means and variances are those of f32 and bf16. */
 XL_OP(sum, xl_tensor x);
 XL_OP(mean, xl_tensor x);
 XL_OP(sum_dims, xl_tensor x, const int *dims, size_t count, bool keep);
@@ -187,7 +189,7 @@ XL_OP(any, xl_tensor x); /* bool: whether one, or each, is not 0 */
 XL_OP(all, xl_tensor x);
 XL_OP(cumsum, xl_tensor x, int dim);
 
-/* ---------------------------------------------------------------- products */
+/* ---------------------------------------------------------------- products: of tensors of one type, and of no bools */
 
 XL_OP(mm, xl_tensor x, xl_tensor y); /* [n, k] [k, m] */
 XL_OP(addmm, xl_tensor bias, xl_tensor x, xl_tensor y);
@@ -207,11 +209,14 @@ typedef struct {
 XL_OP(conv2d, xl_tensor x, xl_tensor weight, xl_tensor bias, const xl_conv2d_options *options);
 XL_OP(avg_pool2d, xl_tensor x, int64_t size, int64_t stride); /* [.., H, W], without padding */
 
-/* softmax(q k^T / sqrt(d) + mask) v, for [.., n, d]; mask may be XL_NONE, bool (true: takes part) or a number to add.
+/* softmax(q k^T / sqrt(d) + mask) v, for [.., n, d] of f32 or bf16; mask may be XL_NONE, bool (true: takes part) or a
+ * number to add, of the type of q or f32.
  * Where the mask leaves nothing, the result is 0. */
 XL_OP(attention, xl_tensor q, xl_tensor k, xl_tensor v, xl_tensor mask);
 
 /* ---------------------------------------------------------------- layers and losses */
+
+/* All of them take f32 and bf16.  Weights, biases and statistics have the type of x, or all of them f32. */
 
 XL_OP(softmax, xl_tensor x, int dim);
 XL_OP(log_softmax, xl_tensor x, int dim);
@@ -231,7 +236,7 @@ typedef struct {
 
 XL_OP(batch_norm, xl_tensor x, const xl_batch_norm_options *options);
 
-/* Means over all elements. */
+/* Means over all elements; x or the target has fractions. */
 XL_OP(mse_loss, xl_tensor x, xl_tensor target);
 
 /* Of [N, classes, ..] and a target of i64 or i32 [N, ..], or of [classes] and one number.  Targets of -100 do not

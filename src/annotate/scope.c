@@ -68,14 +68,14 @@ size_t xp_scope_names(char *text, size_t room)
   return write_scope(text, room, false);
 }
 
-bool xp_step_current(int64_t *number, uint32_t *serial)
+bool xp_step_current(xp_open_step *step)
 {
   const xp_tracer *self = xp_tracer_here();
   for (uint32_t i = self != NULL ? self->depth : 0; i > 0; i--) {
     const xp_entry *entry = &self->stack[i];
     if (entry->tag & XP_ENTRY_STEP) {
-      *number = entry->step_number;
-      *serial = (uint32_t)entry->tag;
+      const xp_str name = xp_entry_text(entry);
+      *step = (xp_open_step){name.ptr, name.len, entry->step_number, (uint32_t)entry->tag, entry->place};
       return true;
     }
   }

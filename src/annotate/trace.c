@@ -23,6 +23,7 @@ typedef struct {
   int64_t step_number;
   const xp_arg *args;
   size_t arg_count;
+  const xp_location *place;
 } beginning;
 
 static xp_scope_hook scope_hook;
@@ -77,6 +78,7 @@ static xp_trace begin_slow(const beginning *b)
   entry->generation = slot != NULL ? self->generation : 0;
   XP_SET(entry->len, b->len);
   XP_SET(entry->step_number, b->step_number);
+  entry->place = b->place;
   xp_trace trace = push(self, name, b->flags);
   if (slot != NULL) {
     slot->start = xp_clock_read();
@@ -121,7 +123,7 @@ __attribute__((noinline)) static xp_trace begin_recorded(const char *name)
   if (__builtin_expect(enter_short(self), 1)) {
     return begin_short(self, name, 0, 0, NULL, 0);
   }
-  const beginning b = {name, XP_NAME_STATIC, 0, 0, NULL, 0};
+  const beginning b = {name, XP_NAME_STATIC, 0, 0, NULL, 0, NULL};
   return begin_slow(&b);
 }
 
@@ -149,7 +151,7 @@ xp_trace xp_trace_begin_args(const char *name, const xp_arg *args, size_t arg_co
   if (__builtin_expect(enter_short(self), 1)) {
     return begin_short(self, name, 0, 0, args, arg_count);
   }
-  const beginning b = {name, XP_NAME_STATIC, 0, 0, args, arg_count};
+  const beginning b = {name, XP_NAME_STATIC, 0, 0, args, arg_count, NULL};
   return begin_slow(&b);
 }
 
@@ -160,34 +162,42 @@ static uint32_t cut_len(size_t len)
 
 xp_trace xp_trace_begin_copy(const char *name, size_t len, const xp_arg *args, size_t arg_count)
 {
-  const beginning b = {name != NULL ? name : "", name != NULL ? cut_len(len) : 0, XP_ENTRY_COPIED, 0, args, arg_count};
+  const beginning b = {
+      name != NULL ? name : "", name != NULL ? cut_len(len) : 0, XP_ENTRY_COPIED, 0, args, arg_count, NULL};
   return begin_slow(&b);
 }
 
-static xp_trace begin_step(const char *name, uint32_t len, int64_t number)
+static inline xp_trace begin_step(const xp_location *at, const char *name, uint32_t len, int64_t number)
 {
   xp_tracer *self = xp_tracer_here();
   if (len == XP_NAME_STATIC && is_plain_begin(self)) {
     XP_SET(self->stack[self->depth + 1].step_number, number);
+    self->stack[self->depth + 1].place = at;
     return push(self, name, XP_ENTRY_STEP);
   }
   const xp_arg args[] = {xp_arg_int("_r", 1), xp_arg_int("step_num", number)};
   if (len == XP_NAME_STATIC && enter_short(self)) {
+    self->stack[self->depth + 1].place = at;
     return begin_short(self, name, XP_ENTRY_STEP, number, args, 2);
   }
   const uint64_t copied = len != XP_NAME_STATIC ? XP_ENTRY_COPIED : 0;
-  const beginning b = {name, len, XP_ENTRY_STEP | copied, number, args, 2};
+  const beginning b = {name, len, XP_ENTRY_STEP | copied, number, args, 2, at};
   return begin_slow(&b);
 }
 
 xp_trace xp_step_begin(const char *name, int64_t number)
 {
-  return begin_step(name, XP_NAME_STATIC, number);
+  return begin_step(NULL, name, XP_NAME_STATIC, number);
+}
+
+xp_trace xp_step_begin_at(const xp_location *at, const char *name, int64_t number)
+{
+  return begin_step(at, name, XP_NAME_STATIC, number);
 }
 
 xp_trace xp_step_begin_copy(const char *name, size_t len, int64_t number)
 {
-  return name != NULL ? begin_step(name, cut_len(len), number) : begin_step("", 0, number);
+  return name != NULL ? begin_step(NULL, name, cut_len(len), number) : begin_step(NULL, "", 0, number);
 }
 
 /* ---------------------------------------------------------------- end */

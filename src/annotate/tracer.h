@@ -42,9 +42,9 @@ typedef struct {
   uint32_t len;     /* of a copied name */
   uint32_t added;   /* arguments that xp_trace_add wrote for the event, if its slot says that there are any */
   int64_t step_number;
-  xp_slot *slot;       /* where its event is, if */
-  uint64_t generation; /* is that of the chunk; else there is none */
-  uint64_t unused_2;
+  xp_slot *slot;            /* where its event is, if */
+  uint64_t generation;      /* is that of the chunk; else there is none */
+  const xp_location *place; /* of a step; may be NULL */
 } xp_entry;
 
 #define XP_ENTRY_CHILD ((uint64_t)1 << 32) /* one more in numbers */

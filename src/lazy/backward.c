@@ -250,13 +250,15 @@ static void leave_base(xl_var *var)
   xl_var_drop(base);
 }
 
-void xl_requires_grad(xl_tensor tensor, bool is_wanted)
+void xl_requires_grad_at(const xl_location *at, xl_tensor tensor, bool is_wanted)
 {
   static xl_entry entry = {"requires_grad", NULL};
-  xl_begin(&entry, NULL);
+  char text[XL_SHAPE_TEXT];
+  xl_begin(&entry, at);
   xl_var *var = xl_arg(tensor);
   if (var != NULL && is_wanted && !xl_is_float(var->type)) {
-    xl_refuse(XP_ERR_USAGE, "only types with fractions have gradients, this one is %s", xl_type_name(var->type));
+    xl_refuse(XP_ERR_USAGE, "only types with fractions have gradients, and the tensor is %s; cast it (xl_cast)",
+              xl_shape_text(text, var->type, &var->shape));
   } else if (var != NULL && (!xl_history_follow(var) || var->history != NULL)) {
     xl_refuse(XP_ERR_USAGE,
               "the tensor was computed from others that want gradients, so it is no leaf; detach it first");
@@ -269,18 +271,18 @@ void xl_requires_grad(xl_tensor tensor, bool is_wanted)
   xl_end_with_nothing();
 }
 
-xl_tensor xl_grad(xl_tensor leaf)
+xl_tensor xl_grad_at(const xl_location *at, xl_tensor leaf)
 {
   static xl_entry entry = {"grad", NULL};
-  xl_begin(&entry, NULL);
+  xl_begin(&entry, at);
   xl_var *var = xl_arg(leaf);
   return xl_end(var != NULL ? var->grad : NULL);
 }
 
-void xl_zero_grad(xl_tensor leaf)
+void xl_zero_grad_at(const xl_location *at, xl_tensor leaf)
 {
   static xl_entry entry = {"zero_grad", NULL};
-  xl_begin(&entry, NULL);
+  xl_begin(&entry, at);
   xl_var *var = xl_arg(leaf);
   if (var != NULL) {
     xl_var *grad = var->grad;

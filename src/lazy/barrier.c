@@ -99,7 +99,8 @@ static xp_status refuse_open_scope(xp_error *err)
     return XP_OK;
   }
   xp_scope_names(scope, sizeof scope);
-  return xp_fail(err, XP_ERR_USAGE, "Expecting scope to be empty but it is %s", scope);
+  return xp_fail(err, XP_ERR_USAGE, "Expecting scope to be empty but it is %s; end the trace before the barrier",
+                 scope);
 }
 
 void xl_barrier_lock(void)
@@ -140,7 +141,8 @@ xp_status xl_barrier_tensors(xl_var *const *tensors, size_t count, const char *c
   for (size_t i = 0; i < count && status == XP_OK; i++) {
     xl_cell *cell = tensors[i]->view != NULL ? &tensors[i]->cell : &tensors[i]->storage->cell;
     if (xl_var_device(tensors[i]) != xl_var_device(tensors[0])) {
-      status = xp_fail(err, XP_ERR_USAGE, "Tensors of different devices can't be computed in one program.");
+      status = xp_fail(err, XP_ERR_USAGE, "tensors of %s and %s can't be computed in one program",
+                       xl_device_name(xl_var_device(tensors[0])), xl_device_name(xl_var_device(tensors[i])));
     } else if (xl_var_value(tensors[i]) == NULL) {
       status = xl_error(err);
     } else if (cell->value->data == NULL && !add(cell)) {
@@ -197,27 +199,29 @@ xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err)
   memset(err, 0, sizeof *err);
   xl_barrier_lock();
   xl_rt.place = at;
-  const xp_status status = xl_barrier_step(CAUSE_USER, at, err);
-  xl_rt.place = NULL;
+  xp_status status = xl_barrier_step(CAUSE_USER, at, err);
   xl_device *device = xl_rt.device;
   xl_unlock();
   if (status == XP_OK && !is_waiting) {
     xl_barrier_limit();
   }
-  return status == XP_OK && is_waiting ? wait_for(device, err) : status;
+  status = status == XP_OK && is_waiting ? wait_for(device, err) : status;
+  return xl_tell(err, status, "xl_sync", at);
 }
 
 xp_status xl_sync_tensors_at(const xl_location *at, const xl_tensor *tensors, size_t count, bool is_waiting,
                              xp_error *err)
 {
+  static const xl_entry entry = {"sync_tensors", NULL};
   xp_error own;
   err = err != NULL ? err : &own;
   memset(err, 0, sizeof *err);
   if (tensors == NULL && count > 0) {
-    return xp_fail(err, XP_ERR_USAGE, "xl_sync_tensors: the list of %zu tensors is NULL.", count);
+    return xl_tell(err, xp_fail(err, XP_ERR_USAGE, "the list of %zu tensors is NULL", count), "xl_sync_tensors", at);
   }
   xl_var **vars = calloc(count + 1, sizeof *vars);
   xl_barrier_lock();
+  xl_rt.entry = &entry;
   xl_rt.place = at;
   xp_status status = vars != NULL ? reported(err) : no_memory(err);
   for (size_t i = 0; i < count && status == XP_OK; i++) {
@@ -228,10 +232,10 @@ xp_status xl_sync_tensors_at(const xl_location *at, const xl_tensor *tensors, si
     status = xl_barrier_tensors(vars, count, CAUSE_USER, at, err);
   }
   xl_device *device = status == XP_OK && count > 0 ? xl_var_device(vars[0]) : NULL;
-  xl_rt.place = NULL;
   xl_unlock();
   free(vars);
-  return status == XP_OK && is_waiting ? wait_for(device, err) : status;
+  status = status == XP_OK && is_waiting ? wait_for(device, err) : status;
+  return xl_tell(err, status, "xl_sync_tensors", at);
 }
 
 xp_status xl_wait(xp_error *err)
@@ -243,7 +247,7 @@ xp_status xl_wait(xp_error *err)
   for (; device != NULL && status == XP_OK; device = device->next) {
     status = device->is_lost ? XP_OK : wait_for(device, err);
   }
-  return status;
+  return xl_tell(err, status, "xl_wait", NULL);
 }
 
 xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, xp_error *err)
@@ -266,40 +270,47 @@ static xl_data *value_for(xl_var *var, const xl_location *at, const void *target
   const size_t wanted = (size_t)xl_shape_elements(&var->shape) * xl_type_facts[var->type].bytes;
   char shape[XL_SHAPE_TEXT];
   if (wanted != bytes) {
-    xp_fail(err, XP_ERR_USAGE, "The value of a tensor %s takes %zu bytes, the target has %zu.",
+    xp_fail(err, XP_ERR_USAGE, "the value of %s takes %zu bytes, the target has %zu",
             xl_shape_text(shape, var->type, &var->shape), wanted, bytes);
     return NULL;
   }
   if (target == NULL && bytes > 0) {
-    xp_fail(err, XP_ERR_USAGE, "The target for %zu bytes is NULL.", bytes);
+    xp_fail(err, XP_ERR_USAGE, "the target for the %zu bytes of %s is NULL", bytes,
+            xl_shape_text(shape, var->type, &var->shape));
     return NULL;
   }
   return xl_barrier_value(var, CAUSE_VALUE, at, err);
 }
 
-xp_status xl_to_host_at(const xl_location *at, xl_tensor tensor, void *target, size_t bytes, xp_error *err)
+xp_status xl_barrier_read(const xl_entry *entry, const xl_location *at, xl_tensor tensor, void *target, size_t bytes,
+                          xp_error *err)
 {
-  xp_error own;
-  err = err != NULL ? err : &own;
-  memset(err, 0, sizeof *err);
   xl_barrier_lock();
+  xl_rt.entry = entry;
   xl_rt.place = at;
   xl_data *data = NULL;
-  if (reported(err) == XP_OK) {
+  xp_status status = reported(err);
+  if (status == XP_OK) {
     xl_var *var = xl_arg(tensor);
     data = var != NULL ? value_for(var, at, target, bytes, err) : NULL;
-    if (var == NULL) {
-      xl_error(err);
-    }
+    status = data != NULL ? XP_OK : var != NULL ? err->status : xl_error(err);
   }
-  xl_rt.place = NULL;
   xl_unlock();
   if (data == NULL) {
-    return err->status;
+    return status;
   }
-  const xp_status status = xl_barrier_download(data, target, bytes, err);
+  status = xl_barrier_download(data, target, bytes, err);
   xl_lock();
   xl_data_drop(data);
   xl_unlock();
   return status;
+}
+
+xp_status xl_to_host_at(const xl_location *at, xl_tensor tensor, void *target, size_t bytes, xp_error *err)
+{
+  static const xl_entry entry = {"to_host", NULL};
+  xp_error own;
+  err = err != NULL ? err : &own;
+  memset(err, 0, sizeof *err);
+  return xl_tell(err, xl_barrier_read(&entry, at, tensor, target, bytes, err), "xl_to_host", at);
 }

@@ -26,6 +26,11 @@ void xl_barrier_limit(void);
 /* Copies an array to the host.  Outside of the lock: it waits for the device. */
 xp_status xl_barrier_download(const xl_data *data, void *target, size_t bytes, xp_error *err);
 
+/* Computes and copies the value of a tensor, for a function with that entry; the first error of the thread comes before
+ * it.  Outside of the lock. */
+xp_status xl_barrier_read(const xl_entry *entry, const xl_location *at, xl_tensor tensor, void *target, size_t bytes,
+                          xp_error *err);
+
 /* Gives memory back. */
 void xl_barriers_end(void);
 

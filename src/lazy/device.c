@@ -9,6 +9,7 @@
 #include "lazy/barrier.h"
 #include "lazy/loader.h"
 #include "lazy/pieces.h"
+#include "lazy/variables.h"
 #include "xlaprof/session.h"
 
 #define EMBEDDED "embedded"
@@ -172,9 +173,13 @@ static xp_status open_device(const xl_device_options *options, xl_device **devic
   if (*device != NULL) {
     return XP_OK;
   }
+  xp_status status = xl_variables_check(err);
+  if (status != XP_OK) {
+    return status;
+  }
   xl_device *sibling = find(path, -1);
   xp_pjrt_client *client = sibling != NULL ? sibling->client : NULL;
-  const xp_status status = client == NULL ? open_client(path, options, &client, err) : XP_OK;
+  status = client == NULL ? open_client(path, options, &client, err) : XP_OK;
   if (status != XP_OK) {
     return options->plugin != NULL || strcmp(path, EMBEDDED) == 0 ? status : tell_variable(status, err);
   }

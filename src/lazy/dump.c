@@ -173,30 +173,33 @@ char *xl_graph_text(const xl_tensor *tensors, size_t count, xp_error *err)
 {
   xp_error own = {0};
   err = err != NULL ? err : &own;
+  static const xl_entry entry = {"graph_text", NULL};
   view v = {0};
   char *text = NULL;
-  xl_lock();
-  if (view_begin(&v, tensors, count, err) == XP_OK) {
+  xl_lock_for(&entry, NULL);
+  xp_status status = view_begin(&v, tensors, count, err);
+  if (status == XP_OK) {
     text = print_graph(&v);
     if (text == NULL) {
-      xp_fail(err, XP_ERR_MEMORY, "There is no memory for the text of %zu nodes.", v.graph.node_count);
+      status = xp_fail(err, XP_ERR_MEMORY, "there is no memory for the text of %zu nodes", v.graph.node_count);
     }
   }
   view_end(&v);
   xl_unlock();
+  xl_tell(err, status, "xl_graph_text", NULL);
   return text;
 }
 
 /* ---------------------------------------------------------------- programs */
 
 /* Lowers what is looked at, and hands the module to a function that returns a status. */
-static xp_status with_program(const xl_tensor *tensors, size_t count,
+static xp_status with_program(const xl_entry *entry, const xl_tensor *tensors, size_t count,
                               xp_status (*use)(void *context, xp_arena *arena, const xp_hlo_module *module,
                                                xp_error *err),
                               void *context, xp_error *err)
 {
   view v = {0};
-  xl_lock();
+  xl_lock_for(entry, NULL);
   xp_arena *arena = xp_arena_create();
   xp_status status =
       arena != NULL ? view_begin(&v, tensors, count, err) : xp_fail(err, XP_ERR_MEMORY, "There is no memory left.");
@@ -224,15 +227,18 @@ static xp_status copy_text(void *context, xp_arena *arena, const xp_hlo_module *
 char *xl_program_text(const xl_tensor *tensors, size_t count, xp_error *err)
 {
   xp_error own = {0};
+  static const xl_entry entry = {"program_text", NULL};
   char *text = NULL;
-  return with_program(tensors, count, copy_text, &text, err != NULL ? err : &own) == XP_OK ? text : NULL;
+  err = err != NULL ? err : &own;
+  const xp_status status = with_program(&entry, tensors, count, copy_text, &text, err);
+  return xl_tell(err, status, "xl_program_text", NULL) == XP_OK ? text : NULL;
 }
 
 static xp_status save(void *context, xp_arena *arena, const xp_hlo_module *module, xp_error *err)
 {
   (void)arena;
   if (context == NULL) {
-    return xp_fail(err, XP_ERR_USAGE, "xl_program_save: the path is NULL.");
+    return xp_fail(err, XP_ERR_USAGE, "the path is NULL");
   }
   xp_wire_writer bytes = {0};
   xp_hlo_write(module, &bytes);
@@ -245,5 +251,8 @@ static xp_status save(void *context, xp_arena *arena, const xp_hlo_module *modul
 xp_status xl_program_save(const xl_tensor *tensors, size_t count, const char *path, xp_error *err)
 {
   xp_error own = {0};
-  return with_program(tensors, count, save, (void *)(uintptr_t)path, err != NULL ? err : &own);
+  static const xl_entry entry = {"program_save", NULL};
+  err = err != NULL ? err : &own;
+  const xp_status status = with_program(&entry, tensors, count, save, (void *)(uintptr_t)path, err);
+  return xl_tell(err, status, "xl_program_save", NULL);
 }

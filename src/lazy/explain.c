@@ -1,8 +1,13 @@
 /* The blocks of the analysis: every line has the same prefix, so that they can be found among other output. */
 #include "lazy/explain.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "lazy/variables.h"
+
+enum { NAME_MAX_SHOWN = 200 };
 
 #define RULE "================================================================================"
 #define LINE "--------------------------------------------------------------------------------"
@@ -18,6 +23,10 @@ static void print(FILE *out, const char *kind, const xl_explanation *why)
   fprintf(out, "%s Analysis:   Graph Hash: %s\n", p, why->hash);
   fprintf(out, "%s Analysis:   Number of Graph Inputs: %zu\n", p, why->inputs);
   fprintf(out, "%s Analysis:   Number of Graph Outputs: %zu\n", p, why->outputs);
+  if (why->step != NULL) {
+    const int len = why->step->len < NAME_MAX_SHOWN ? (int)why->step->len : NAME_MAX_SHOWN;
+    fprintf(out, "%s Analysis:   Step: %.*s %" PRId64 "\n", p, len, why->step->name, why->step->number);
+  }
   if (why->place != NULL && why->place->file != NULL) {
     const char *function = why->place->function != NULL ? why->place->function : "";
     fprintf(out, "%s Analysis: Frame Triggered Execution: \n", p);
@@ -26,10 +35,15 @@ static void print(FILE *out, const char *kind, const xl_explanation *why)
   fprintf(out, "%s Analysis: " LINE "\n%s Analysis: " RULE "\n", p, p);
 }
 
+/* The file could be opened when the device was (lazy/variables.c); if it can't be any more, that is told. */
 static void explain(const char *kind, const xl_explanation *why)
 {
   const char *path = getenv("XL_DEBUG_FILE");
-  FILE *file = path != NULL && *path != '\0' ? fopen(path, "a") : NULL;
+  const bool is_asked = path != NULL && *path != '\0';
+  FILE *file = is_asked ? fopen(path, "a") : NULL;
+  if (is_asked && file == NULL) {
+    fprintf(stderr, "\n%s Analysis: XL_DEBUG_FILE, %s, can't be opened: %m\n", kind, path);
+  }
   print(file != NULL ? file : stderr, kind, why);
   if (file != NULL) {
     fclose(file);
@@ -38,8 +52,7 @@ static void explain(const char *kind, const xl_explanation *why)
 
 int xl_explain_level(void)
 {
-  const char *level = getenv("XL_DEBUG");
-  return level != NULL ? atoi(level) : 0;
+  return (int)xl_variable_number("XL_DEBUG", 0);
 }
 
 void xl_explain_compile(const xl_explanation *why)

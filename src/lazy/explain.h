@@ -10,7 +10,8 @@ typedef struct {
   const char *graph_name; /* may be NULL */
   const char *hash;
   size_t inputs, outputs;
-  const xl_location *place; /* may be NULL */
+  const xl_location *place; /* of the barrier; may be NULL */
+  const xp_open_step *step; /* in which it is; may be NULL */
 } xl_explanation;
 
 /* What is asked for; 0: nothing. */

@@ -162,18 +162,16 @@ void xl_handles_end(void)
 
 /* ---------------------------------------------------------------- public */
 
-void xl_free(xl_tensor tensor)
+void xl_free_at(const xl_location *at, xl_tensor tensor)
 {
   static xl_entry entry = {"free", NULL};
   if (tensor.index == 0) {
     return;
   }
-  xl_lock();
-  xl_rt.entry = &entry;
+  xl_lock_for(&entry, at);
   if (!xl_handle_free(tensor)) {
     xl_refuse(XP_ERR_USAGE, "tensor %u.%u was freed already", tensor.index, tensor.generation);
   }
-  xl_rt.entry = NULL;
   xl_unlock();
 }
 

@@ -123,7 +123,7 @@ static xp_status check_arrays(const xl_loader *loader, const batch *b, xp_error 
     const xl_host_array *array = &b->arrays[i];
     char text[XL_SHAPE_TEXT];
     if ((unsigned)array->type >= XL_TYPE_COUNT) {
-      return xp_fail(err, XP_ERR_USAGE, "Array %zu of a batch: there is no type %d.", i, (int)array->type);
+      return xp_fail(err, XP_ERR_USAGE, "array %zu of a batch: there is no type %d", i, (int)array->type);
     }
     if (!xl_shape_is_sound(&array->shape)) {
       return xp_fail(err, XP_ERR_USAGE,
@@ -220,12 +220,11 @@ static void *run_uploader(void *context)
  * not when that was taken. */
 static bool step_is_marked(xl_thread *thread)
 {
-  int64_t number;
-  uint32_t serial;
+  xp_open_step step;
   bool is_marked = thread->is_step_marked;
   thread->is_step_marked = false;
-  if (xp_step_current(&number, &serial) && serial != thread->seen_step) {
-    thread->seen_step = serial;
+  if (xp_step_current(&step) && step.serial != thread->seen_step) {
+    thread->seen_step = step.serial;
     is_marked = true;
   }
   return is_marked;
@@ -253,16 +252,14 @@ static xp_status hand_out(xl_loader *loader, const xl_location *at, batch *b, xl
   return is_fine ? XP_OK : xl_error(err);
 }
 
-xp_status xl_loader_next_at(const xl_location *at, xl_loader *loader, xl_tensor *tensors, xp_error *err)
+static xp_status next_batch(const xl_location *at, xl_loader *loader, xl_tensor *tensors, xp_error *err)
 {
-  xp_error own = {0};
-  err = err != NULL ? err : &own;
   if (loader == NULL || loader->has_ended) {
-    return xp_fail(err, XP_ERR_USAGE, "The loader %s.", loader == NULL ? "is NULL" : "was ended by xl_shutdown");
+    return xp_fail(err, XP_ERR_USAGE, "the loader %s", loader == NULL ? "is NULL" : "was ended by xl_shutdown");
   }
   if (loader->device->is_lost) {
     return xp_fail(err, XP_ERR_USAGE,
-                   "The loader belongs to the process that this one was forked from; open one after the fork.");
+                   "the loader belongs to the process that this one was forked from; open one after the fork");
   }
   const bool has_step = step_is_marked(xl_thread_here());
   if (!has_step && loader->taken > 0) {
@@ -277,11 +274,17 @@ xp_status xl_loader_next_at(const xl_location *at, xl_loader *loader, xl_tensor 
     has_batch = queue_take(&loader->uploaded, &b, err);
   }
   if (!has_batch) {
-    return err->status == XP_ERR_EMPTY ? xp_fail(err, XP_ERR_EMPTY, "The loader's data are at their end.")
-                                       : err->status;
+    return err->status == XP_ERR_EMPTY ? xp_fail(err, XP_ERR_EMPTY, "the loader's data are at their end") : err->status;
   }
   loader->taken++;
   return hand_out(loader, at, &b, tensors, err);
+}
+
+xp_status xl_loader_next_at(const xl_location *at, xl_loader *loader, xl_tensor *tensors, xp_error *err)
+{
+  xp_error own = {0};
+  err = err != NULL ? err : &own;
+  return xl_tell(err, next_batch(at, loader, tensors, err), "xl_loader_next", at);
 }
 
 /* ---------------------------------------------------------------- opening and closing */
@@ -383,18 +386,19 @@ xp_status xl_loader_open(const xl_loader_options *options, xl_loader **loader, x
   err = err != NULL ? err : &own;
   if (options == NULL || loader == NULL || options->array_count == 0 || options->array_count > ARRAYS_MAX ||
       options->fetch == NULL) {
-    return xp_fail(err, XP_ERR_USAGE, "A loader has options with a fetch function, and 1 to %d arrays a batch.",
-                   ARRAYS_MAX);
+    const xp_status status = xp_fail(
+        err, XP_ERR_USAGE, "a loader has options with a fetch function, and 1 to %d arrays a batch", ARRAYS_MAX);
+    return xl_tell(err, status, "xl_loader_open", NULL);
   }
   xl_lock();
   xl_device *device = xl_device_current(err);
   xl_unlock();
   if (device == NULL) {
-    return err->status;
+    return xl_tell(err, err->status, "xl_loader_open", NULL);
   }
   xl_loader *made = calloc(1, sizeof *made);
   if (made == NULL) {
-    return xp_fail(err, XP_ERR_MEMORY, "There is no memory for a loader.");
+    return xl_tell(err, xp_fail(err, XP_ERR_MEMORY, "there is no memory for a loader"), "xl_loader_open", NULL);
   }
   made->options = *options;
   made->device = device;
@@ -402,7 +406,7 @@ xp_status xl_loader_open(const xl_loader_options *options, xl_loader **loader, x
   const xp_status status = start(made, err);
   if (status != XP_OK) {
     xl_loader_close(made);
-    return status;
+    return xl_tell(err, status, "xl_loader_open", NULL);
   }
   *loader = made;
   return XP_OK;

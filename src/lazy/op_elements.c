@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "lazy/op_public.h"
+#include "lazy/op_types.h"
 
 xl_type xl_promote(xl_type a, xl_type b)
 {
@@ -43,20 +44,13 @@ xl_var *xl_op_cast(xl_var *x, xl_type type)
   return xl_apply_1(&result, x);
 }
 
-/* Bools have no such operation. */
-static xl_var *no_bools(void)
-{
-  return xl_refuse(XP_ERR_USAGE, "this is not defined for bools; xl_cast makes numbers of them, xl_logical_not, "
-                                 "xl_logical_and, xl_logical_or and xl_logical_xor combine them");
-}
-
 xl_var *xl_op_unary(xl_op op, xl_var *x)
 {
   if (x == NULL) {
     return NULL;
   }
   if (x->type == XL_BOOL && op != XL_OP_SIGN) {
-    return no_bools();
+    return xl_no_bools(x, NULL);
   }
   const xl_result result = {.op = op, .type = x->type, .shape = x->shape};
   return xl_apply_1(&result, x);
@@ -71,10 +65,19 @@ xl_var *xl_op_float_unary(xl_op op, xl_var *x)
   return xl_apply_1(&result, x);
 }
 
-/* Whether there is an operation of two bools. */
-static bool takes_bools(xl_op op)
+/* Whether an operation is one of these types: some are none of two bools, and a difference is none of a single one. */
+static bool takes_bools(xl_op op, xl_type x, xl_type y)
 {
-  return op != XL_OP_SUB && op != XL_OP_FLOOR_DIV && op != XL_OP_REMAINDER && op != XL_OP_POW;
+  switch (op) {
+  case XL_OP_SUB:
+    return x != XL_BOOL && y != XL_BOOL;
+  case XL_OP_FLOOR_DIV:
+  case XL_OP_REMAINDER:
+  case XL_OP_POW:
+    return x != XL_BOOL || y != XL_BOOL;
+  default:
+    return true;
+  }
 }
 
 xl_var *xl_op_binary(xl_op op, xl_var *x, xl_var *y)
@@ -83,13 +86,13 @@ xl_var *xl_op_binary(xl_op op, xl_var *x, xl_var *y)
   if (x == NULL || y == NULL || !xl_broadcast_shapes(x, y, &result.shape)) {
     return NULL;
   }
+  if (!takes_bools(op, x->type, y->type)) {
+    return xl_no_bools(x, y);
+  }
   result.op = op;
   result.type = xl_promote(x->type, y->type);
   result.attrs = NULL;
   result.attr_bytes = 0;
-  if (result.type == XL_BOOL && !takes_bools(op)) {
-    return no_bools();
-  }
   if (op == XL_OP_DIV && !xl_is_float(result.type)) {
     result.type = XL_F32;
   }
@@ -129,11 +132,12 @@ xl_var *xl_op_add_scaled(xl_var *x, xl_var *y, double alpha)
   }
   result.type = xl_promote(x->type, y->type);
   if (!xl_is_float(result.type) && !xl_is_whole(alpha)) {
-    return xl_refuse(XP_ERR_USAGE, "%g times a tensor of type %s has a fraction; cast it to f32", alpha,
-                     xl_type_name(y->type));
+    char text[XL_SHAPE_TEXT];
+    return xl_refuse(XP_ERR_USAGE, "%g times %s has a fraction; cast the tensor to f32 (xl_cast)", alpha,
+                     xl_shape_text(text, y->type, &y->shape));
   }
   if (result.type == XL_BOOL) {
-    return no_bools();
+    return xl_no_bools(x, y);
   }
   return xl_apply_3(&result, x, y, xl_number(result.type, alpha));
 }
@@ -149,6 +153,12 @@ static xl_var *square(xl_var *x)
   return xl_op_binary(XL_OP_MUL, number, number);
 }
 
+/* torch has these for numbers with fractions alone. */
+static xl_var *of_fractions(xl_op op, xl_var *x)
+{
+  return x != NULL && xl_check_fractions(x) ? xl_op_unary(op, x) : NULL;
+}
+
 /* Squares and roots are quicker than powers, and torch's are made so. */
 static xl_var *pow_number(xl_var *x, double y)
 {
@@ -159,7 +169,9 @@ static xl_var *pow_number(xl_var *x, double y)
     return xl_op_float_unary(y > 0 ? XL_OP_SQRT : XL_OP_RSQRT, x);
   }
   if (!xl_is_float(x->type) && y < 0 && xl_is_whole(y)) {
-    return xl_refuse(XP_ERR_USAGE, "a whole number to the power of %g has a fraction; cast the tensor to f32", y);
+    char text[XL_SHAPE_TEXT];
+    return xl_refuse(XP_ERR_USAGE, "%s to the power of %g has fractions; cast the tensor to f32 (xl_cast)",
+                     xl_shape_text(text, x->type, &x->shape), y);
   }
   return xl_op_binary_number(XL_OP_POW, x, y);
 }
@@ -184,8 +196,8 @@ XL_PUBLIC_1(ceil, xl_op_unary(XL_OP_CEIL, x))
 XL_PUBLIC_1(round, xl_op_unary(XL_OP_ROUND, x))
 XL_PUBLIC_1(relu, xl_op_unary(XL_OP_RELU, x))
 XL_PUBLIC_1(sigmoid, xl_op_float_unary(XL_OP_SIGMOID, x))
-XL_PUBLIC_1(silu, xl_op_float_unary(XL_OP_SILU, x))
-XL_PUBLIC_1(gelu, xl_op_float_unary(XL_OP_GELU, x))
+XL_PUBLIC_1(silu, of_fractions(XL_OP_SILU, x))
+XL_PUBLIC_1(gelu, of_fractions(XL_OP_GELU, x))
 XL_PUBLIC_1(square, square(x))
 XL_PUBLIC_1(reciprocal, reciprocal(x))
 
@@ -198,7 +210,8 @@ XL_PUBLIC_2(remainder, xl_op_binary(XL_OP_REMAINDER, x, y))
 XL_PUBLIC_2(pow, xl_op_binary(XL_OP_POW, x, y))
 
 XL_PUBLIC_NUMBER(add_scalar, xl_op_binary_number(XL_OP_ADD, x, number))
-XL_PUBLIC_NUMBER(sub_scalar, xl_op_binary_number(XL_OP_SUB, x, number))
+XL_PUBLIC_NUMBER(sub_scalar,
+                 x != NULL && x->type == XL_BOOL ? xl_no_bools(x, NULL) : xl_op_binary_number(XL_OP_SUB, x, number))
 XL_PUBLIC_NUMBER(mul_scalar, xl_op_binary_number(XL_OP_MUL, x, number))
 XL_PUBLIC_NUMBER(div_scalar, xl_op_binary_number(XL_OP_DIV, x, number))
 XL_PUBLIC_NUMBER(pow_scalar, pow_number(x, number))

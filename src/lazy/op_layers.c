@@ -9,6 +9,7 @@
 #include "lazy/op_elements.h"
 #include "lazy/op_products.h"
 #include "lazy/op_sums.h"
+#include "lazy/op_types.h"
 #include "lazy/op_views.h"
 
 xl_optional xl_optional_arg(xl_tensor tensor)
@@ -28,15 +29,11 @@ static xl_var *softmax(xl_op op, xl_var *x, int dim, bool is_safe)
   }
   const bool is_single = x->shape.rank == 0 && (dim == 0 || dim == -1);
   const int at = is_single ? 0 : xl_dim_of(x, dim, x->shape.rank);
-  if (at < 0) {
+  if (at < 0 || !xl_check_fractions(x)) {
     return NULL;
   }
   const xl_softmax_attrs attrs = {is_single ? 0 : INT64_C(1) << at, is_safe};
-  const xl_result result = {.op = op,
-                            .type = xl_is_float(x->type) ? x->type : XL_F32,
-                            .shape = x->shape,
-                            .attrs = &attrs,
-                            .attr_bytes = sizeof attrs};
+  const xl_result result = {.op = op, .type = x->type, .shape = x->shape, .attrs = &attrs, .attr_bytes = sizeof attrs};
   return xl_apply_1(&result, x);
 }
 
@@ -75,11 +72,7 @@ static xl_var *normalise(xl_op op, xl_var *x, xl_var *stats, int64_t dims, xl_op
     return NULL;
   }
   const xl_norm_attrs attrs = {dims, epsilon};
-  const xl_result result = {.op = op,
-                            .type = xl_is_float(x->type) ? x->type : XL_F32,
-                            .shape = x->shape,
-                            .attrs = &attrs,
-                            .attr_bytes = sizeof attrs};
+  const xl_result result = {.op = op, .type = x->type, .shape = x->shape, .attrs = &attrs, .attr_bytes = sizeof attrs};
   if (!weight.is_given && !bias.is_given) {
     return xl_apply_2(&result, x, stats);
   }
@@ -103,6 +96,28 @@ static bool has_shape(xl_optional x, const xl_shape *shape, const char *what)
   return true;
 }
 
+/* As in torch: x has fractions, and what is given beside it has the type of x, or all of it f32.  False with an error.
+ */
+static bool check_types(const xl_var *x, const xl_optional *others, size_t count)
+{
+  const xl_var *first = NULL;
+  if (!xl_check_fractions(x)) {
+    return false;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const xl_var *other = others[i].var;
+    first = first != NULL ? first : other;
+    if (other != NULL && (other->type != first->type || (other->type != x->type && other->type != XL_F32))) {
+      char a[XL_SHAPE_TEXT], b[XL_SHAPE_TEXT];
+      return xl_refuse(XP_ERR_USAGE,
+                       "%s beside %s: weights, biases and statistics have the type of the input, or all of them f32; "
+                       "cast them (xl_cast)",
+                       xl_shape_text(b, other->type, &other->shape), xl_shape_text(a, x->type, &x->shape)) != NULL;
+    }
+  }
+  return true;
+}
+
 static xl_var *layer_norm(xl_var *x, size_t count, xl_optional weight, xl_optional bias, double epsilon)
 {
   char text[XL_SHAPE_TEXT];
@@ -116,7 +131,8 @@ static xl_var *layer_norm(xl_var *x, size_t count, xl_optional weight, xl_option
   const size_t kept = x->shape.rank - count;
   xl_shape last = {count, {0}};
   memcpy(last.dims, x->shape.dims + kept, count * sizeof *last.dims);
-  if (!has_shape(weight, &last, "weight") || !has_shape(bias, &last, "bias")) {
+  if (!has_shape(weight, &last, "weight") || !has_shape(bias, &last, "bias") ||
+      !check_types(x, (const xl_optional[]){weight, bias}, 2)) {
     return NULL;
   }
   const int64_t dims = xl_dims_all(x) & ~((INT64_C(1) << kept) - 1);
@@ -151,7 +167,8 @@ static xl_var *group_norm(xl_var *x, int64_t groups, xl_optional weight, xl_opti
     return xl_refuse(XP_ERR_USAGE, "the channels of %s are no multiple of %lld groups",
                      xl_shape_text(text, x->type, &x->shape), (long long)groups);
   }
-  if (!has_shape(weight, &features, "weight") || !has_shape(bias, &features, "bias")) {
+  if (!has_shape(weight, &features, "weight") || !has_shape(bias, &features, "bias") ||
+      !check_types(x, (const xl_optional[]){weight, bias}, 2)) {
     return NULL;
   }
   xl_shape split = {4, {whole.dims[0], groups, whole.dims[1] / groups, 1}};
@@ -220,14 +237,13 @@ static xl_var *with_running(xl_var *x, const batch_norm *how, const xl_shape *ea
   if (!how->mean.is_given || !how->var.is_given) {
     return xl_refuse(XP_ERR_USAGE, "outside of training, the running mean and variance are needed");
   }
-  const xl_type type = xl_is_float(x->type) ? x->type : XL_F32;
   xl_var *wide = xl_op_cast(how->var.var, XL_F32);
   xl_var *scale = xl_op_unary(XL_OP_RSQRT, xl_op_binary_number(XL_OP_ADD, wide, how->epsilon));
   scale = how->weight.is_given ? xl_op_binary(XL_OP_MUL, scale, how->weight.var) : scale;
   xl_var *centred = xl_op_binary(XL_OP_SUB, x, xl_op_reshape(xl_op_cast(how->mean.var, XL_F32), each));
   xl_var *y = xl_op_binary(XL_OP_MUL, centred, xl_op_reshape(scale, each));
   y = how->bias.is_given ? xl_op_binary(XL_OP_ADD, y, xl_op_reshape(how->bias.var, each)) : y;
-  return xl_op_cast(y, type);
+  return xl_op_cast(y, x->type);
 }
 
 static xl_var *batch_normed(xl_var *x, const batch_norm *how, bool is_training)
@@ -237,7 +253,8 @@ static xl_var *batch_normed(xl_var *x, const batch_norm *how, bool is_training)
   }
   const xl_shape features = {1, {x->shape.dims[1]}};
   if (!has_shape(how->weight, &features, "weight") || !has_shape(how->bias, &features, "bias") ||
-      !has_shape(how->mean, &features, "running mean") || !has_shape(how->var, &features, "running variance")) {
+      !has_shape(how->mean, &features, "running mean") || !has_shape(how->var, &features, "running variance") ||
+      !check_types(x, (const xl_optional[]){how->weight, how->bias, how->mean, how->var}, 4)) {
     return NULL;
   }
   xl_shape each = {x->shape.rank - 1, {features.dims[0]}};

@@ -2,15 +2,28 @@
 #include "lazy/op_elements.h"
 #include "lazy/op_layers.h"
 #include "lazy/op_sums.h"
+#include "lazy/op_types.h"
+
+/* Truth values have no difference: they become numbers. */
+static xl_var *as_number(xl_var *x, xl_type type)
+{
+  return x->type == XL_BOOL ? xl_op_cast(x, type) : x;
+}
 
 static xl_var *mse_loss(xl_var *x, xl_var *target)
 {
-  xl_var *distance = xl_op_binary(XL_OP_SUB, x, target), *square = xl_op_binary(XL_OP_MUL, distance, distance);
-  if (square == NULL) {
+  if (x == NULL || target == NULL) {
     return NULL;
   }
-  return xl_op_reduce(XL_OP_MEAN, square, xl_is_float(square->type) ? square->type : XL_F32, xl_dims_all(square),
-                      false);
+  const xl_type type = xl_promote(x->type, target->type);
+  if (!xl_is_float(type)) {
+    char a[XL_SHAPE_TEXT], b[XL_SHAPE_TEXT];
+    return xl_refuse(XP_ERR_USAGE, "neither %s nor %s has fractions; cast one of them to f32 (xl_cast)",
+                     xl_shape_text(a, x->type, &x->shape), xl_shape_text(b, target->type, &target->shape));
+  }
+  xl_var *distance = xl_op_binary(XL_OP_SUB, as_number(x, type), as_number(target, type));
+  xl_var *square = xl_op_binary(XL_OP_MUL, distance, distance);
+  return square != NULL ? xl_op_reduce(XL_OP_MEAN, square, type, xl_dims_all(square), false) : NULL;
 }
 
 /* Which dimension of [N, C, ..] or [C] the classes are. */
@@ -35,7 +48,7 @@ static bool check_target(const xl_var *x, const xl_var *target)
               xl_shape_text(a, x->type, &x->shape), xl_shape_text(b, target->type, &target->shape));
     return false;
   }
-  return true;
+  return xl_check_fractions(x);
 }
 
 static xl_var *nll_loss(xl_var *x, xl_var *target)
@@ -43,7 +56,7 @@ static xl_var *nll_loss(xl_var *x, xl_var *target)
   if (x == NULL || target == NULL || !check_target(x, target)) {
     return NULL;
   }
-  const xl_result result = {.op = XL_OP_NLL_LOSS, .type = xl_is_float(x->type) ? x->type : XL_F32};
+  const xl_result result = {.op = XL_OP_NLL_LOSS, .type = x->type};
   return xl_apply_2(&result, x, target);
 }
 

@@ -3,6 +3,7 @@
 
 #include "lazy/op_elements.h"
 #include "lazy/op_public.h"
+#include "lazy/op_types.h"
 #include "lazy/op_views.h"
 
 void *xl_no_fit(const xl_var *x, const xl_var *y)
@@ -10,6 +11,11 @@ void *xl_no_fit(const xl_var *x, const xl_var *y)
   char a[XL_SHAPE_TEXT], b[XL_SHAPE_TEXT];
   return xl_refuse(XP_ERR_USAGE, "the shapes %s and %s don't fit together", xl_shape_text(a, x->type, &x->shape),
                    xl_shape_text(b, y->type, &y->shape));
+}
+
+bool xl_check_factors(const xl_var *x, const xl_var *y)
+{
+  return xl_check_same_types(x, y) && (x->type != XL_BOOL || xl_no_bools(x, y) != NULL);
 }
 
 xl_var *xl_op_shaped(xl_var *x, const xl_shape *shape)
@@ -30,12 +36,10 @@ static bool product_result(xl_op op, const xl_var *x, const xl_var *y, size_t ra
     xl_no_fit(x, y);
     return false;
   }
-  const xl_type type = xl_promote(x->type, y->type);
-  if (type == XL_BOOL) {
-    xl_refuse(XP_ERR_USAGE, "there is no product of bools; cast one of them to i32");
+  if (!xl_check_factors(x, y)) {
     return false;
   }
-  *result = (xl_result){.op = op, .type = type, .shape = x->shape};
+  *result = (xl_result){.op = op, .type = x->type, .shape = x->shape};
   result->shape.dims[rank - 1] = b[rank - 1];
   return true;
 }
@@ -67,7 +71,7 @@ xl_var *xl_op_addmm(xl_var *bias, xl_var *x, xl_var *y)
                        xl_shape_text(q, result.type, &result.shape));
     }
   }
-  return xl_apply_3(&result, bias, x, y);
+  return xl_check_same_types(bias, x) ? xl_apply_3(&result, bias, x, y) : NULL;
 }
 
 /* ---------------------------------------------------------------- of any ranks */
@@ -164,6 +168,9 @@ xl_var *xl_op_matmul(xl_var *x, xl_var *y)
       x->shape.dims[x->shape.rank - 1] != y->shape.dims[rank - (rank == 1 ? 1 : 2)]) {
     return xl_no_fit(x, y);
   }
+  if (!xl_check_factors(x, y)) {
+    return NULL;
+  }
   return rank <= 2 ? times_matrix(x, y) : times_batch(x, y);
 }
 
@@ -176,6 +183,9 @@ static xl_var *linear(xl_var *x, xl_var *weight, xl_var *bias, bool has_bias)
   const size_t rank = x->shape.rank;
   if (weight->shape.rank != 2 || rank == 0 || x->shape.dims[rank - 1] != weight->shape.dims[1]) {
     return xl_no_fit(x, weight);
+  }
+  if (!xl_check_factors(x, weight) || (has_bias && !xl_check_same_types(x, bias))) {
+    return NULL;
   }
   xl_var *turned = xl_op_transpose(weight, 0, 1), *rows = folded(x);
   const xl_shape shape = with_last(&x->shape, 1, weight->shape.dims, 1);

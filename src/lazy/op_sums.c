@@ -3,6 +3,7 @@
 
 #include "lazy/autograd.h"
 #include "lazy/op_public.h"
+#include "lazy/op_types.h"
 #include "lazy/op_views.h"
 
 int64_t xl_dims_all(const xl_var *x)
@@ -79,9 +80,9 @@ static xl_type sum_type(const xl_var *x)
   return x == NULL || xl_is_float(x->type) ? (x != NULL ? x->type : XL_F32) : XL_I64;
 }
 
-static xl_type mean_type(const xl_var *x)
+static xl_var *mean(xl_var *x, int64_t dims, bool keeps)
 {
-  return x == NULL || !xl_is_float(x->type) ? XL_F32 : x->type;
+  return x != NULL && xl_check_fractions(x) ? xl_op_reduce(XL_OP_MEAN, x, x->type, dims, keeps) : NULL;
 }
 
 static double elements_of(const xl_var *x, int64_t dims)
@@ -98,10 +99,8 @@ static xl_var *var_dims(xl_var *x, int64_t dims, bool keeps, int64_t correction)
   if (x == NULL || dims < 0) {
     return NULL;
   }
-  char text[XL_SHAPE_TEXT];
-  if (!xl_is_float(x->type)) {
-    return xl_refuse(XP_ERR_USAGE, "the variance of %s has a fraction; cast it to f32",
-                     xl_shape_text(text, x->type, &x->shape));
+  if (!xl_check_fractions(x)) {
+    return NULL;
   }
   const double divisor = elements_of(x, dims) - (double)correction;
   const xl_var_attrs attrs = {{dims, keeps}, divisor > 0 ? divisor : 0};
@@ -122,6 +121,9 @@ static xl_var *extreme(xl_op op, xl_var *x, int dim, bool keeps)
     return xl_refuse(XP_ERR_USAGE, "dimension %d of %s has no elements", dim, xl_shape_text(text, x->type, &x->shape));
   }
   const bool is_position = op == XL_OP_ARGMAX || op == XL_OP_ARGMIN;
+  if (is_position && x->type == XL_BOOL) {
+    return xl_no_bools(x, NULL);
+  }
   return xl_op_reduce(op, x, is_position ? XL_I64 : x->type, mask, keeps);
 }
 
@@ -157,7 +159,7 @@ xl_tensor xl_mean_at(const xl_location *at, xl_tensor tensor)
   static xl_entry entry = {"mean", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return xl_end(x != NULL ? xl_op_reduce(XL_OP_MEAN, x, mean_type(x), xl_dims_all(x), false) : NULL);
+  return xl_end(x != NULL ? mean(x, xl_dims_all(x), false) : NULL);
 }
 
 xl_tensor xl_sum_dims_at(const xl_location *at, xl_tensor tensor, const int *dims, size_t count, bool keep)
@@ -173,7 +175,7 @@ xl_tensor xl_mean_dims_at(const xl_location *at, xl_tensor tensor, const int *di
   static xl_entry entry = {"mean_dims", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return xl_end(x != NULL ? xl_op_reduce(XL_OP_MEAN, x, mean_type(x), xl_dims_mask(x, dims, count), keep) : NULL);
+  return xl_end(x != NULL ? mean(x, xl_dims_mask(x, dims, count), keep) : NULL);
 }
 
 xl_tensor xl_var_dims_at(const xl_location *at, xl_tensor tensor, const int *dims, size_t count, bool keep,

@@ -1,7 +1,10 @@
 /* Updates in place: the operation, and its result as the new value. */
+#include <math.h>
+
 #include "lazy/autograd.h"
 #include "lazy/op_create.h"
 #include "lazy/op_elements.h"
+#include "lazy/op_types.h"
 #include "lazy/op_views.h"
 
 /* What x is before it is updated, as the operand of the update. */
@@ -16,7 +19,8 @@ static xl_var *beside(xl_var *x, xl_var *copy, xl_var *operand)
   return operand == x ? copy : operand;
 }
 
-/* x takes a value, which is cast to its type; gives back the handle of x. */
+/* x takes a value, which is cast to its type; whether it can be was checked (xl_kept_with), but for values that are
+ * copied into x.  Gives back the handle of x. */
 static xl_tensor end_update(xl_tensor tensor, xl_var *x, xl_var *value)
 {
   const bool is_done = x != NULL && xl_update(x, xl_op_cast(value, x->type)) != NULL;
@@ -28,7 +32,7 @@ static xl_tensor update_binary(xl_entry *entry, const xl_location *at, xl_op op,
 {
   xl_begin(entry, at);
   xl_var *x = xl_arg(first), *y = xl_arg(second), *copy = before(x);
-  return end_update(first, x, xl_op_binary(op, copy, beside(x, copy, y)));
+  return end_update(first, x, xl_kept_with(x, xl_op_binary(op, copy, beside(x, copy, y)), y, NULL));
 }
 
 #define UPDATE_BINARY(name, op)                                                                                        \
@@ -48,7 +52,7 @@ xl_tensor xl_add_scaled__at(const xl_location *at, xl_tensor first, xl_tensor se
   static xl_entry entry = {"add_scaled_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(first), *y = xl_arg(second), *copy = before(x);
-  return end_update(first, x, xl_op_add_scaled(copy, beside(x, copy, y), alpha));
+  return end_update(first, x, xl_kept_with(x, xl_op_add_scaled(copy, beside(x, copy, y), alpha), y, NULL));
 }
 
 xl_tensor xl_add_scalar__at(const xl_location *at, xl_tensor tensor, double y)
@@ -56,7 +60,7 @@ xl_tensor xl_add_scalar__at(const xl_location *at, xl_tensor tensor, double y)
   static xl_entry entry = {"add_scalar_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(tensor, x, xl_op_binary_number(XL_OP_ADD, before(x), y));
+  return end_update(tensor, x, xl_kept_with_number(x, xl_op_binary_number(XL_OP_ADD, before(x), y), y));
 }
 
 xl_tensor xl_mul_scalar__at(const xl_location *at, xl_tensor tensor, double y)
@@ -64,7 +68,18 @@ xl_tensor xl_mul_scalar__at(const xl_location *at, xl_tensor tensor, double y)
   static xl_entry entry = {"mul_scalar_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(tensor, x, xl_op_binary_number(XL_OP_MUL, before(x), y));
+  return end_update(tensor, x, xl_kept_with_number(x, xl_op_binary_number(XL_OP_MUL, before(x), y), y));
+}
+
+/* Types that torch refuses in updates by two tensors: bools, and quotients of whole numbers.  False with an error. */
+static bool check_pair(xl_op op, xl_type type, const xl_var *a, const xl_var *b)
+{
+  char p[XL_SHAPE_TEXT], q[XL_SHAPE_TEXT];
+  if (op == XL_OP_DIV && !xl_is_float(a->type) && !xl_is_float(b->type)) {
+    return xl_refuse(XP_ERR_USAGE, "%s divided by %s has fractions; cast one of them to f32 (xl_cast)",
+                     xl_shape_text(p, a->type, &a->shape), xl_shape_text(q, b->type, &b->shape)) != NULL;
+  }
+  return type != XL_BOOL || xl_no_bools(a, b) != NULL;
 }
 
 /* x + scale (a op b), all of it in the widest type. */
@@ -77,9 +92,12 @@ static xl_tensor add_scaled_pair(xl_entry *entry, const xl_location *at, xl_op o
     return end_update(tensors[0], x, NULL);
   }
   const xl_type type = xl_promote(x->type, xl_promote(a->type, b->type));
-  a = xl_op_cast(beside(x, copy, a), type);
-  b = xl_op_cast(beside(x, copy, b), type);
-  return end_update(tensors[0], x, xl_op_add_scaled(copy, xl_op_binary(op, a, b), scale));
+  if (!check_pair(op, type, a, b)) {
+    return end_update(tensors[0], x, NULL);
+  }
+  xl_var *first = xl_op_cast(beside(x, copy, a), type), *second = xl_op_cast(beside(x, copy, b), type);
+  xl_var *value = xl_op_add_scaled(copy, xl_op_binary(op, first, second), scale);
+  return end_update(tensors[0], x, xl_kept_with(x, value, a, b));
 }
 
 xl_tensor xl_addcmul__at(const xl_location *at, xl_tensor x, xl_tensor a, xl_tensor b, double scale)
@@ -107,7 +125,8 @@ xl_tensor xl_clamp__at(const xl_location *at, xl_tensor tensor, double min, doub
   static xl_entry entry = {"clamp_", NULL};
   xl_begin(&entry, at);
   xl_var *x = xl_arg(tensor);
-  return end_update(tensor, x, xl_op_clamp(before(x), min, max));
+  const double fraction = xl_is_whole(min) || isinf(min) ? max : min;
+  return end_update(tensor, x, xl_kept_with_number(x, xl_op_clamp(before(x), min, max), fraction));
 }
 
 static xl_var *fill(xl_var *x, double value)

@@ -6,6 +6,7 @@
 
 #include "lazy/op_elements.h"
 #include "lazy/op_products.h"
+#include "lazy/op_types.h"
 #include "lazy/op_views.h"
 
 #define MOST (INT64_C(1) << 30)
@@ -83,18 +84,15 @@ static bool check_bias(const xl_var *bias, const xl_var *weight)
 xl_var *xl_op_conv2d(xl_var *x, xl_var *weight, xl_var *bias, bool has_bias, const xl_conv2d_options *options)
 {
   if (x == NULL || weight == NULL || (has_bias && bias == NULL) || !check_options(options) ||
-      !check_channels(x, weight, options->groups) || (has_bias && !check_bias(bias, weight))) {
+      !check_channels(x, weight, options->groups) || (has_bias && !check_bias(bias, weight)) ||
+      !xl_check_factors(x, weight) || (has_bias && !xl_check_same_types(x, bias))) {
     return NULL;
   }
   xl_result result = {.op = XL_OP_CONV2D,
-                      .type = xl_promote(x->type, weight->type),
+                      .type = x->type,
                       .shape = {4, {x->shape.dims[0], weight->shape.dims[0]}},
                       .attrs = options,
                       .attr_bytes = sizeof *options};
-  result.type = has_bias ? xl_promote(result.type, bias->type) : result.type;
-  if (result.type == XL_BOOL) {
-    return xl_refuse(XP_ERR_USAGE, "there is no product of bools; cast one of them to i32");
-  }
   xl_var *const inputs[] = {x, weight, bias};
   return place_windows(x, weight->shape.dims + 2, options, result.shape.dims + 2)
              ? xl_apply(&result, inputs, has_bias ? 3 : 2)
@@ -119,12 +117,11 @@ xl_var *xl_op_avg_pool2d(xl_var *x, int64_t size, int64_t stride)
   const xl_conv2d_options options = {{stride, stride}, {0, 0}, {1, 1}, 1};
   const int64_t window[] = {size, size};
   const xl_pool_attrs attrs = {size, stride};
-  xl_result result = {.op = XL_OP_AVG_POOL2D,
-                      .type = xl_is_float(x->type) ? x->type : XL_F32,
-                      .shape = x->shape,
-                      .attrs = &attrs,
-                      .attr_bytes = sizeof attrs};
-  return place_windows(x, window, &options, result.shape.dims + x->shape.rank - 2) ? xl_apply_1(&result, x) : NULL;
+  xl_result result = {
+      .op = XL_OP_AVG_POOL2D, .type = x->type, .shape = x->shape, .attrs = &attrs, .attr_bytes = sizeof attrs};
+  const bool is_fine =
+      xl_check_fractions(x) && place_windows(x, window, &options, result.shape.dims + x->shape.rank - 2);
+  return is_fine ? xl_apply_1(&result, x) : NULL;
 }
 
 /* ---------------------------------------------------------------- public */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lazy/runtime.h"
+#include "lazy/variables.h"
 
 enum { BUCKETS = 4096, USUAL_LIMIT = 2048 };
 
@@ -53,9 +54,7 @@ static void forget(xl_program *program)
 static size_t limit(void)
 {
   if (cache.limit == 0) {
-    const char *text = getenv("XL_CACHE_SIZE");
-    const long long wanted = text != NULL ? atoll(text) : 0;
-    cache.limit = wanted > 0 ? (size_t)wanted : USUAL_LIMIT;
+    cache.limit = (size_t)xl_variable_number("XL_CACHE_SIZE", USUAL_LIMIT);
   }
   return cache.limit;
 }

@@ -7,10 +7,10 @@
 
 #include "lazy/barrier.h"
 
-static xp_status barrier(const char *cause, const char *graph_name, xp_error *err)
+static xp_status barrier(const char *cause, const char *graph_name, const xl_location *at, xp_error *err)
 {
   xl_rt.graph_name = graph_name;
-  const xp_status status = xl_barrier_step(cause, NULL, err);
+  const xp_status status = xl_barrier_step(cause, at, err);
   xl_rt.graph_name = NULL;
   return status;
 }
@@ -21,22 +21,22 @@ static const char *innermost_name(const xl_thread *thread)
   return depth > 0 && depth <= XL_COMPILED_NAMES ? thread->compiled_names[depth - 1] : NULL;
 }
 
-xp_status xl_compiled_begin(const char *name, xp_error *err)
+xp_status xl_compiled_begin_at(const xl_location *at, const char *name, xp_error *err)
 {
   xp_error own = {0};
   err = err != NULL ? err : &own;
   xl_barrier_lock();
   xl_thread *thread = xl_rt.thread;
   const xp_status status =
-      barrier("compiled region, clear the pending graph before it begins", innermost_name(thread), err);
+      barrier("compiled region, clear the pending graph before it begins", innermost_name(thread), at, err);
   if (status == XP_OK && thread->compiled_depth++ < XL_COMPILED_NAMES) {
     thread->compiled_names[thread->compiled_depth - 1] = name;
   }
   xl_unlock();
-  return status;
+  return xl_tell(err, status, "xl_compiled_begin", at);
 }
 
-xp_status xl_compiled_end(xp_error *err)
+xp_status xl_compiled_end_at(const xl_location *at, xp_error *err)
 {
   xp_error own = {0};
   err = err != NULL ? err : &own;
@@ -46,11 +46,11 @@ xp_status xl_compiled_end(xp_error *err)
   if (thread->compiled_depth == 0) {
     status = xp_fail(err, XP_ERR_USAGE, "There is no compiled region to end: xl_compiled_begin comes first.");
   } else {
-    status = barrier("compiled region", innermost_name(thread), err);
+    status = barrier("compiled region", innermost_name(thread), at, err);
     thread->compiled_depth--;
   }
   xl_unlock();
-  return status;
+  return xl_tell(err, status, "xl_compiled_end", at);
 }
 
 /* ---------------------------------------------------------------- prefixes */
@@ -73,11 +73,11 @@ static bool rename_below(xl_node *node, const xl_scope *scope)
   return is_done;
 }
 
-bool xl_set_op_name_prefix(xl_tensor tensor, const char *prefix, int max_depth)
+bool xl_set_op_name_prefix_at(const xl_location *at, xl_tensor tensor, const char *prefix, int max_depth)
 {
   static xl_entry entry = {"set_op_name_prefix", NULL};
   bool is_set = false;
-  xl_begin(&entry, NULL);
+  xl_begin(&entry, at);
   xl_var *var = prefix != NULL ? xl_arg(tensor) : xl_refuse(XP_ERR_USAGE, "the prefix is NULL");
   xl_node *value = var != NULL ? xl_var_value(var) : NULL;
   if (value != NULL && value->data == NULL) {

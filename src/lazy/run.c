@@ -58,10 +58,18 @@ static xp_status lower_and_compile(xl_device *device, const xl_root *roots, size
   return status;
 }
 
-static xl_explanation explanation(const xl_program *program, const xl_run_options *options)
+/* Tells why, if XL_DEBUG asks for that. */
+static void explain(const xl_program *program, const xl_run_options *options, int level,
+                    void (*tell)(const xl_explanation *why))
 {
-  return (xl_explanation){options->cause,        xl_rt.graph_name,   program->hash,
-                          graph.parameter_count, graph.output_count, options->place};
+  if (options->is_eager || xl_explain_level() < level) {
+    return;
+  }
+  xp_open_step step;
+  const bool has_step = xp_step_current(&step);
+  const xl_explanation why = {options->cause,     xl_rt.graph_name, program->hash,          graph.parameter_count,
+                              graph.output_count, options->place,   has_step ? &step : NULL};
+  tell(&why);
 }
 
 static xl_program *compile(xl_device *device, const xl_root *roots, size_t count, const xl_run_options *options,
@@ -82,9 +90,8 @@ static xl_program *compile(xl_device *device, const xl_root *roots, size_t count
   xl_sample(XL_METRIC_ALIASES, (double)graph.alias_count);
   xl_count(XL_COUNT_CREATE_COMPILE_HANDLES, 1);
   xl_program *program = xl_program_add(graph.key, device, executable, err);
-  if (program != NULL && xl_explain_level() >= 1 && !options->is_eager) {
-    const xl_explanation why = explanation(program, options);
-    xl_explain_compile(&why);
+  if (program != NULL) {
+    explain(program, options, 1, xl_explain_compile);
   }
   return program;
 }
@@ -140,14 +147,15 @@ static bool step_of_launch(xp_device_step *step)
 {
   static uint64_t last_id;
   xl_thread *thread = xl_rt.thread;
-  uint32_t serial;
-  if (!xp_step_current(&step->number, &serial) || step->number < 0) {
+  xp_open_step open;
+  if (!xp_step_current(&open) || open.number < 0) {
     return false;
   }
-  if (serial != thread->sent_step) {
-    thread->sent_step = serial;
+  if (open.serial != thread->sent_step) {
+    thread->sent_step = open.serial;
     thread->sent_id = ++last_id;
   }
+  step->number = open.number;
   step->id = thread->sent_id;
   return true;
 }
@@ -271,10 +279,7 @@ xp_status xl_run(xl_device *device, xl_root *roots, size_t count, const xl_run_o
   if (program == NULL) {
     return err != NULL && err->status != XP_OK ? err->status : XP_ERR_MEMORY;
   }
-  if (xl_explain_level() >= 2 && !options->is_eager) {
-    const xl_explanation why = explanation(program, options);
-    xl_explain_execute(&why);
-  }
+  explain(program, options, 2, xl_explain_execute);
   const xp_region region = xp_region_begin(XP_LEVEL_INFO, "ScheduleSyncTensorsGraph");
   const xp_status status = schedule(device, program, roots, count, options, err);
   xp_region_end(region);

@@ -12,16 +12,13 @@
 
 #include "lazy/step.h"
 #include "lazy/ticks.h"
+#include "lazy/variables.h"
+
+enum { MESSAGE_MAX = 600 }; /* of an error, so that there is room for its place */
 
 xl_runtime xl_rt = {.lock = PTHREAD_MUTEX_INITIALIZER, .most_in_flight = 32};
 
 /* ---------------------------------------------------------------- opening */
-
-bool xl_variable_is_true(const char *name)
-{
-  const char *text = getenv(name);
-  return text != NULL && (strcmp(text, "true") == 0 || atoi(text) != 0);
-}
 
 /* The devices' threads are the parent's, and whoever holds the lock is not here. */
 static void after_fork_in_child(void)
@@ -69,9 +66,18 @@ void xl_lock(void)
   }
 }
 
+void xl_lock_for(const xl_entry *entry, const xl_location *place)
+{
+  xl_lock();
+  xl_rt.entry = entry;
+  xl_rt.place = place;
+}
+
 void xl_unlock(void)
 {
   xl_rt.thread = NULL;
+  xl_rt.entry = NULL;
+  xl_rt.place = NULL;
   pthread_mutex_unlock(&xl_rt.lock);
 }
 
@@ -98,10 +104,40 @@ xl_thread *xl_thread_here(void)
 
 /* ---------------------------------------------------------------- errors */
 
+/* "xl_add: text. (main.c:8)" */
+static void compose(xp_error *err, xp_status status, const char *name, const char *text, const xl_location *at)
+{
+  char place[128] = "";
+  const size_t len = strlen(text);
+  const bool has_stop = len > 0 && text[len - 1] == '.', is_closed = len > 1 && memcmp(text + len - 2, ".)", 2) == 0;
+  if (at != NULL && at->file != NULL) {
+    snprintf(place, sizeof place, " (%.80s:%d)", xp_base_name(at->file), at->line);
+  }
+  xp_fail(err, status, "%s: %.*s%s%s", name, len < MESSAGE_MAX ? (int)len : MESSAGE_MAX, text,
+          has_stop || is_closed ? "" : ".", place);
+}
+
+static void compose_of_call(xp_status status, const char *text)
+{
+  char name[64] = "lazy tensors";
+  if (xl_rt.entry != NULL) {
+    snprintf(name, sizeof name, "xl_%s", xl_rt.entry->name);
+  }
+  compose(&xl_rt.thread->error, status, name, text, xl_rt.place);
+}
+
+/* Whether an error has the form already. */
+static bool is_told(const xp_error *err)
+{
+  return strncmp(err->text, "xl_", 3) == 0 || strncmp(err->text, "XP_STEP", 7) == 0;
+}
+
 void *xl_refuse_with(const xp_error *err)
 {
-  if (!xl_failed()) {
+  if (!xl_failed() && is_told(err)) {
     xl_rt.thread->error = *err;
+  } else if (!xl_failed()) {
+    compose_of_call(err->status, err->text);
   }
   return NULL;
 }
@@ -111,19 +147,22 @@ void *xl_refuse(xp_status status, const char *format, ...)
   if (xl_failed()) {
     return NULL;
   }
-  char text[600], place[128] = "";
+  char text[MESSAGE_MAX + 1];
   va_list args;
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  const xl_location *at = xl_rt.place;
-  if (at != NULL && at->file != NULL) {
-    snprintf(place, sizeof place, " (%.80s:%d)", xp_base_name(at->file), at->line);
-  }
-  const char *name = xl_rt.entry != NULL ? xl_rt.entry->name : NULL;
-  xp_fail(&xl_rt.thread->error, status, "%s%s: %s.%s", name != NULL ? "xl_" : "lazy tensors", name != NULL ? name : "",
-          text, place);
+  compose_of_call(status, text);
   return NULL;
+}
+
+xp_status xl_tell(xp_error *err, xp_status status, const char *name, const xl_location *place)
+{
+  if (err != NULL && status != XP_OK && !is_told(err)) {
+    const xp_error why = *err;
+    compose(err, status, name, why.text, place);
+  }
+  return status;
 }
 
 xp_status xl_error(xp_error *err)
@@ -177,9 +216,7 @@ static void tell_closed_gate(void)
 void xl_resume(const xl_entry *entry, const xl_location *place)
 {
   const uint64_t start_ticks = xp_clock_ticks();
-  xl_lock();
-  xl_rt.entry = entry;
-  xl_rt.place = place;
+  xl_lock_for(entry, place);
   xl_rt.call_device = NULL;
   xl_rt.start_ticks = start_ticks;
   xl_rt.scope = xl_rt.names_are_open ? xl_scope_here(&xl_rt.thread->scope) : NULL;
@@ -217,8 +254,6 @@ void xl_end_with_nothing(void)
     xp_metric_add_at(xl_metrics[XL_METRIC_TRACING], xl_ticks_dur_ns(now - xl_rt.start_ticks), xl_ticks_ns(now));
   }
   xl_rt.counts_parts = false;
-  xl_rt.entry = NULL;
-  xl_rt.place = NULL;
   xl_rt.scope = NULL;
   xl_unlock();
 }

@@ -59,11 +59,9 @@ extern xl_runtime xl_rt;
 /* The calling thread's. */
 xl_thread *xl_thread_here(void);
 
-/* As torch_xla reads such variables of the environment: "true", or a number that is not 0. */
-bool xl_variable_is_true(const char *name);
-
-/* Takes the lock without a call: for functions that build nothing. */
+/* Takes the lock without a call, for functions that build nothing; xl_lock_for: for those whose errors name them. */
 void xl_lock(void);
+void xl_lock_for(const xl_entry *entry, const xl_location *place);
 void xl_unlock(void);
 
 /* Measures how long the call that began last waited for the lock, as of which launches count it.  What may launch does
@@ -98,8 +96,12 @@ xl_device *xl_call_device(void);
 /* Keeps an error of the call, unless there is one already: "add: ...", with the caller's place.  Gives NULL. */
 void *xl_refuse(xp_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Keeps an error as it is.  Gives NULL. */
+/* Keeps an error of a lower layer in the same form.  Gives NULL. */
 void *xl_refuse_with(const xp_error *err);
+
+/* Gives an error that is not kept the same form: "xl_sync: ..", with the place (may be NULL); one that has it already
+ * stays as it is, and err may be NULL.  Gives the status. */
+xp_status xl_tell(xp_error *err, xp_status status, const char *name, const xl_location *place);
 
 static inline bool xl_failed(void)
 {

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "lazy/runtime.h"
+#include "lazy/variables.h"
 
 enum { SCOPE_BYTES = 4096 };
 

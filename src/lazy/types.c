@@ -6,9 +6,12 @@
 #include <stdio.h>
 
 const xl_type_fact xl_type_facts[XL_TYPE_COUNT] = {
-    [XL_F32] = {XP_HLO_F32, XP_ABI_F32, 4, true, true},  [XL_BF16] = {XP_HLO_BF16, XP_ABI_BF16, 2, true, true},
-    [XL_I32] = {XP_HLO_S32, XP_ABI_S32, 4, false, true}, [XL_I64] = {XP_HLO_S64, XP_ABI_S64, 8, false, true},
-    [XL_U8] = {XP_HLO_U8, XP_ABI_U8, 1, false, false},   [XL_BOOL] = {XP_HLO_PRED, XP_ABI_PRED, 1, false, false},
+    [XL_F32] = {XP_HLO_F32, XP_ABI_F32, 4, true, true, "f32"},
+    [XL_BF16] = {XP_HLO_BF16, XP_ABI_BF16, 2, true, true, "bf16"},
+    [XL_I32] = {XP_HLO_S32, XP_ABI_S32, 4, false, true, "i32"},
+    [XL_I64] = {XP_HLO_S64, XP_ABI_S64, 8, false, true, "i64"},
+    [XL_U8] = {XP_HLO_U8, XP_ABI_U8, 1, false, false, "u8"},
+    [XL_BOOL] = {XP_HLO_PRED, XP_ABI_PRED, 1, false, false, "bool"},
 };
 
 /* A shape may be one that a caller made up: what is beyond the most dimensions is not there. */

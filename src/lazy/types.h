@@ -11,6 +11,7 @@ typedef struct {
   xp_abi_type abi;
   uint8_t bytes;
   bool is_float, is_signed;
+  const char *name; /* that of the interface, XL_I32: HLO has others */
 } xl_type_fact;
 
 extern const xl_type_fact xl_type_facts[XL_TYPE_COUNT];
@@ -25,10 +26,19 @@ static inline bool xl_is_float(xl_type type)
   return xl_type_facts[type].is_float;
 }
 
-/* "f32" */
+/* "f32", "i32", "bool" */
 static inline const char *xl_type_name(xl_type type)
 {
-  return xp_hlo_type_name(xl_hlo_type(type));
+  return xl_type_facts[type].name;
+}
+
+/* Of two types of the same category neither is lost in the other; each category holds those before it (torch.can_cast).
+ */
+typedef enum { XL_TRUTHS, XL_WHOLE_NUMBERS, XL_FRACTIONS } xl_category;
+
+static inline xl_category xl_category_of(xl_type type)
+{
+  return type == XL_BOOL ? XL_TRUTHS : xl_is_float(type) ? XL_FRACTIONS : XL_WHOLE_NUMBERS;
 }
 
 /* At most XL_MAX_RANK extents, none of them negative, and fewer than 2^60 elements even if those of extent 0 had one:

@@ -37,7 +37,8 @@ typedef struct {
  * name when it is published. */
 xp_status xp_new_file_open(const char *directory, const char *chosen, xp_new_file *file, xp_error *err);
 
-/* The same beside a path that somebody chose, for xp_new_file_publish_chosen: fails if the path exists or names no file. */
+/* The same beside a path that somebody chose, for xp_new_file_publish_chosen: fails if the path exists or names no
+ * file. */
 xp_status xp_new_file_open_as(const char *path, xp_new_file *file, xp_error *err);
 
 /* Whether a new file can be written there; leaves nothing behind. */

@@ -26,10 +26,10 @@ int work(int value)
       }
     }
   }
-  const xp_trace traces[] = {xp_trace_begin("a"), xp_trace_begin_args("b", &arg, 1),
-                             xp_trace_begin_copy("c", 1, &arg, 1), xp_step_begin("d", 1),
-                             xp_step_begin_copy("e", 1, 1)};
-  for (int i = 4; i >= 0; i--) {
+  const xp_trace traces[] = {
+      xp_trace_begin("a"),   xp_trace_begin_args("b", &arg, 1), xp_trace_begin_copy("c", 1, &arg, 1),
+      xp_step_begin("d", 1), xp_step_begin_copy("e", 1, 1),     xp_step_begin_at(XP_HERE, "f", 1)};
+  for (int i = 5; i >= 0; i--) {
     xp_trace_add(traces[i], arg);
     value += xp_trace_end(traces[i], &err) != XP_OK;
   }
@@ -39,8 +39,7 @@ int work(int value)
   xp_instant(1, "h", &arg, 1);
   xp_record(1, "i", xp_clock_ticks(), xp_clock_ticks(), &arg, 1);
   value += xp_scope_reset(&err) != XP_OK || xp_is_recording(1) || xp_misuse_count() > 0;
-  int64_t number;
-  uint32_t serial;
-  value += xp_step_current(&number, &serial) + (int)xp_scope_names(scope, sizeof scope);
+  xp_open_step step;
+  value += xp_step_current(&step) + (int)xp_scope_names(scope, sizeof scope);
   return value + (int)xp_scope_current(scope, sizeof scope) + (int)xp_scope_depth();
 }

@@ -250,13 +250,13 @@ def check_randint_and_dropout_are_made_of_the_words():
 
 
 CASES = [
-    Wrong("rand of whole numbers", lambda: xl.rand("i32", (2,)), "xl_rand", "s32"),
-    Wrong("randn of bools", lambda: xl.randn("bool", (2,)), "xl_randn", "pred"),
+    Wrong("rand of whole numbers", lambda: xl.rand("i32", (2,)), "xl_rand", "i32"),
+    Wrong("randn of bools", lambda: xl.randn("bool", (2,)), "xl_randn", "bool"),
     Wrong("rand of a negative extent", lambda: xl.rand("f32", (-2,)), "xl_rand"),
     Wrong("randint of nothing", lambda: xl.randint("i32", (2,), 3, 3), "xl_randint", "3"),
     Wrong("randint beyond the type", lambda: xl.randint("u8", (2,), 0, 257), "xl_randint", "u8", "257"),
     Wrong("randint beyond fractions", lambda: xl.randint("bf16", (2,), 0, 300), "xl_randint", "bf16", "300"),
-    Wrong("dropout of whole numbers", lambda: xl.dropout(xl.ones("i32", (2,)), 0.5), "xl_dropout", "s32[2]"),
+    Wrong("dropout of whole numbers", lambda: xl.dropout(xl.ones("i32", (2,)), 0.5), "xl_dropout", "i32[2]"),
     Wrong("dropout above 1", lambda: xl.dropout(xl.ones("f32", (2,)), 1.5), "xl_dropout", "1.5"),
     Wrong("dropout of no number", lambda: xl.dropout(xl.ones("f32", (2,)), float("nan")), "xl_dropout", "nan"),
 ]

@@ -86,11 +86,11 @@ class Tensor:
         if self.owners[self.key] == 0:
             del self.owners[self.key]
             if library is not None and self.handle.index != 0:
-                library.xl_free(self.handle)
+                library.xl_free_at(None, self.handle)
 
     def describe(self):
         kind, shape, report = ctypes.c_int(), Shape(), Report()
-        library.xl_describe(self.handle, ctypes.byref(kind), ctypes.byref(shape), ctypes.byref(report))
+        library.xl_describe_at(None, self.handle, ctypes.byref(kind), ctypes.byref(shape), ctypes.byref(report))
         raise_report(report)
         return TYPES[kind.value], tuple(shape.dims[:shape.rank])
 
@@ -112,19 +112,19 @@ class Tensor:
         return from_bf16(array) if kind == "bf16" else array
 
     def requires_grad(self, is_wanted=True):
-        library.xl_requires_grad(self.handle, is_wanted)
+        library.xl_requires_grad_at(None, self.handle, is_wanted)
         raise_error()
         return self
 
     @property
     def grad(self):
         """A tensor, or None."""
-        found = Tensor(library.xl_grad(self.handle))
+        found = Tensor(library.xl_grad_at(None, self.handle))
         raise_error()
         return found if found.handle.index != 0 else None
 
     def zero_grad(self):
-        library.xl_zero_grad(self.handle)
+        library.xl_zero_grad_at(None, self.handle)
 
     def backward(self, gradient=None, keep_graph=False):
         if gradient is None:
@@ -249,13 +249,13 @@ def load(path):
     """Loads the library and makes the functions."""
     global library
     loaded = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
-    loaded.xl_free.argtypes = [Handle]
-    loaded.xl_grad.argtypes, loaded.xl_grad.restype = [Handle], Handle
-    loaded.xl_requires_grad.argtypes = [Handle, ctypes.c_bool]
-    loaded.xl_zero_grad.argtypes = [Handle]
+    loaded.xl_free_at.argtypes = [ctypes.c_void_p, Handle]
+    loaded.xl_grad_at.argtypes, loaded.xl_grad_at.restype = [ctypes.c_void_p, Handle], Handle
+    loaded.xl_requires_grad_at.argtypes = [ctypes.c_void_p, Handle, ctypes.c_bool]
+    loaded.xl_zero_grad_at.argtypes = [ctypes.c_void_p, Handle]
     loaded.xl_backward_at.argtypes = [ctypes.c_void_p, Handle]
     loaded.xl_backward_from_at.argtypes = [ctypes.c_void_p, Handle, Handle, ctypes.c_bool]
-    loaded.xl_describe.argtypes = [Handle] + [ctypes.c_void_p] * 3
+    loaded.xl_describe_at.argtypes = [ctypes.c_void_p, Handle] + [ctypes.c_void_p] * 3
     loaded.xl_to_host_at.argtypes = [ctypes.c_void_p, Handle, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
     loaded.xl_device_name.restype, loaded.xl_device_name.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
     loaded.xl_device_use.argtypes = [ctypes.c_void_p]

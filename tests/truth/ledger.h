@@ -2,8 +2,8 @@
  *
  * The host's thread begins and ends stretches, one after the other.  Walks through graphs, launches, runs and
  * operations are noted around the functions that do them (the linker wraps them), where neither the annotations nor the
- * device's tracer have a part; an operation ends where its recording begins.  Asking how long a thread was kept from a processor is a call of the system, at which it
- * may lose it: that is done at marks, and at the ends of runs.
+ * device's tracer have a part; an operation ends where its recording begins.  Asking how long a thread was kept from a
+ * processor is a call of the system, at which it may lose it: that is done at marks, and at the ends of runs.
  */
 #ifndef XP_TESTS_LEDGER_H
 #define XP_TESTS_LEDGER_H

@@ -71,31 +71,37 @@ static void names_are_the_scope_without_its_numbers(void **state)
 static xp_status on_barrier_that_asks_for_the_step(void *context, xp_error *err)
 {
   (void)err;
-  uint32_t serial;
-  return xp_step_current(context, &serial) ? XP_OK : XP_ERR_IDLE;
+  return xp_step_current(context) ? XP_OK : XP_ERR_IDLE;
 }
 
 static void the_innermost_open_step_is_known_until_its_barrier_returned(void **state)
 {
   (void)state;
-  int64_t number = -1, in_barrier = -1;
-  uint32_t outer, inner;
-  assert_false(xp_step_current(&number, &outer));
+  xp_open_step outer, inner, in_barrier = {.number = -1};
+  assert_false(xp_step_current(&outer));
   xp_set_step_barrier(&(xp_step_barrier){on_barrier_that_asks_for_the_step, &in_barrier});
   xp_trace step = xp_step_begin("epoch", 7);
   XP_TRACE("a") {
-    assert_true(xp_step_current(&number, &outer));
-    assert_int_equal(number, 7);
+    assert_true(xp_step_current(&outer));
+    assert_int_equal(outer.number, 7);
+    const int line = __LINE__ + 1;
     XP_STEP("train", 8) {
-      assert_true(xp_step_current(&number, &inner));
-      assert_int_equal(number, 8);
-      assert_int_not_equal(inner, outer);
+      assert_true(xp_step_current(&inner));
+      assert_int_equal(inner.number, 8);
+      assert_int_not_equal(inner.serial, outer.serial);
+      assert_int_equal(inner.len, 5);
+      assert_memory_equal(inner.name, "train", 5);
+      assert_string_equal(inner.place->file, __FILE__);
+      assert_string_equal(inner.place->function, __func__);
+      assert_int_equal(inner.place->line, line);
     }
-    assert_int_equal(in_barrier, 8);
+    assert_int_equal(in_barrier.number, 8);
+    assert_int_equal(in_barrier.place->line, line);
   }
   assert_int_equal(xp_trace_end(step, NULL), XP_OK);
-  assert_int_equal(in_barrier, 7);
-  assert_false(xp_step_current(&number, &inner));
+  assert_int_equal(in_barrier.number, 7);
+  assert_null(in_barrier.place); /* xp_step_begin tells none */
+  assert_false(xp_step_current(&inner));
   xp_set_step_barrier(NULL);
 }
 

@@ -230,7 +230,10 @@ static void what_does_not_fit_is_not_taken(void **state)
   assert_int_equal(xl_add_(row, x).index, 0);
   assert_error("xl_add_: the result f32[2,3] does not fit into the tensor f32[3]");
   xl_tensor whole = xl_cast(row, XL_I32);
-  xl_add_scaled_(whole, vector(3, (const float[]){0.5F, 1.5F, 2.5F}), 1);
+  xl_tensor fractions = vector(3, (const float[]){0.5F, 1.5F, 2.5F});
+  assert_int_equal(xl_add_(whole, fractions).index, 0);
+  assert_error("xl_add_: i32[3] with f32[3] gives f32, and an update in place keeps i32");
+  xl_copy_(whole, xl_add(whole, fractions));
   int32_t got[3];
   xp_error err = {0};
   must(xl_to_host(whole, got, sizeof got, &err), &err);
