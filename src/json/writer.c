@@ -182,22 +182,20 @@ static void write_escape(xp_json *json, uint32_t code)
   }
 }
 
-/* Bytes from `at` on that stand in a string as they are. */
-static size_t plain_bytes(xp_str s, size_t at)
-{
-  size_t plain = xp_utf8_plain(s, at), length = 0;
-  while (length < plain && s.ptr[at + length] != '"' && s.ptr[at + length] != '\\') {
-    length++;
-  }
-  return length;
-}
-
 static void write_string(xp_json *json, xp_str s)
 {
-  size_t plain = 0; /* start of the bytes that are not written yet */
+  size_t plain = 0, at = 0; /* start of the bytes that are not written yet */
+  size_t ascii_end = 0;     /* of the printable ASCII around `at`, looked for once */
   put(json, '"');
-  for (size_t at = plain_bytes(s, 0); at < s.len; at += plain_bytes(s, at)) {
+  while (at < s.len) {
     uint32_t code;
+    ascii_end = at < ascii_end ? ascii_end : at + xp_utf8_plain(s, at);
+    while (at < ascii_end && is_plain((uint8_t)s.ptr[at])) {
+      at++;
+    }
+    if (at == s.len) {
+      break;
+    }
     size_t length = xp_utf8_next(s, at, &code);
     if (!is_plain(code)) {
       put_bytes(json, s.ptr + plain, at - plain);

@@ -225,6 +225,25 @@ static void test_strings_longer_than_the_room_of_the_writer_are_whole(void **sta
   free(want);
 }
 
+/* The time goes with the length: with its square, this one would not end while a test may run. */
+static void test_long_strings_of_many_quotes_are_escaped(void **state)
+{
+  enum { QUOTES = 2 << 20 };
+  static const char piece[] = "seven..\"", wanted[] = "seven..\\\"";
+  (void)state;
+  char *text = malloc((size_t)QUOTES * 8), *want = malloc((size_t)QUOTES * 9 + 3);
+  assert_true(text != NULL && want != NULL);
+  want[0] = '"';
+  for (size_t i = 0; i < QUOTES; i++) {
+    memcpy(text + 8 * i, piece, 8);
+    memcpy(want + 1 + 9 * i, wanted, 9);
+  }
+  memcpy(want + 1 + (size_t)QUOTES * 9, "\"", 2);
+  assert_string_becomes(xp_str_from(text, (size_t)QUOTES * 8), want);
+  free(text);
+  free(want);
+}
+
 static void test_every_byte_ends_a_plain_run_or_goes_on(void **state)
 {
   char text[] = "abcdefghijklmnopqrstuvwxyz";
@@ -254,6 +273,7 @@ int main(void)
       cmocka_unit_test(test_every_byte_ends_a_plain_run_or_goes_on),
       cmocka_unit_test(test_elements_of_other_writers_continue_an_array),
       cmocka_unit_test(test_strings_longer_than_the_room_of_the_writer_are_whole),
+      cmocka_unit_test(test_long_strings_of_many_quotes_are_escaped),
       cmocka_unit_test(test_utf8_next_never_reads_behind_the_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
