@@ -8,7 +8,8 @@ function(xp_not_emulated reason)
 endfunction()
 
 xp_not_emulated("Python of this machine cannot load a library for another processor"
-                python python_misuse lazy_ops lazy_programs)
+                python python_misuse lazy_ops lazy_programs
+                lazy_gradient_programs)
 xp_not_emulated("they compile and run programs with this machine's compiler" headers install)
 xp_not_emulated("they see no file of this build" scenarios_generator palette layers dist)
 if(NODE)

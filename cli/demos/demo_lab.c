@@ -65,7 +65,7 @@ int demo_lab(const options *o)
   running r = {.demo = {.run = {.o = o, .name = "lab", .output = terminal_output(o)}}};
   const xp_status status = run_all(&r, &err);
   xl_shutdown();
-  if (o->json) {
+  if (o->json || status != XP_OK) {
     demo_remove_capture(&r.demo.run);
   }
   if (status != XP_OK) {

@@ -7,6 +7,7 @@
 
 #include "report/table.h"
 #include "report/view.h"
+#include "self_capture.h"
 #include "session/run_files.h"
 #include "xlaprof/lazy.h"
 
@@ -73,18 +74,17 @@ xp_status demo_read_capture(demo_run *r, xp_status (*use)(void *context, xp_read
   return status;
 }
 
-enum { FOLDERS = 4 }; /* LOGDIR/plugins/profile/RUN */
-
 void demo_remove_capture(demo_run *r)
 {
-  if (r->o->capture_dir != NULL || r->path[0] == '\0') {
+  if (r->o->capture_dir != NULL || r->logdir[0] == '\0') {
     return;
   }
-  unlink(r->path);
-  for (int i = 0; i < FOLDERS; i++) {
+  if (r->path[0] != '\0') {
+    unlink(r->path);
     *strrchr(r->path, '/') = '\0';
-    rmdir(r->path);
+    self_capture_remove(r->path);
   }
+  rmdir(r->logdir);
 }
 
 /* ---------------------------------------------------------------- what is told */

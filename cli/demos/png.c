@@ -52,8 +52,11 @@ static uint8_t *encoded(const uint8_t *pixels, uint32_t width, uint32_t height, 
   uint8_t header[HEADER_SIZE] = {[8] = 8, [9] = 2}; /* 8 bits a sample, RGB */
   uLongf packed;
   uint8_t *rows = deflated(pixels, width, height, &packed);
+  if (rows == NULL) {
+    return NULL;
+  }
   *size = SIGNATURE_SIZE + HEADER_SIZE + packed + (size_t)3 * AROUND_CHUNK;
-  uint8_t *file = rows != NULL ? malloc(*size) : NULL;
+  uint8_t *file = malloc(*size);
   if (file != NULL) {
     put_u32(header, width);
     put_u32(header + 4, height);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "rpc/grpc_client.h"
@@ -15,7 +16,7 @@
 #include "xlaprof/capture.h"
 #include "xlaprof/server.h"
 
-enum { START_LIMIT_S = 10, END_LIMIT_S = 10, LONGEST_MS = 3600 * 1000 };
+enum { START_LIMIT_S = 10, END_LIMIT_S = 10, LONGEST_MS = 3600 * 1000, FOLDERS = 3 };
 
 typedef struct {
   const char *logdir;
@@ -88,7 +89,7 @@ static xp_status run_with_client(client *c, xp_status (*run)(void *context, xp_e
 {
   pthread_t thread;
   if (pthread_create(&thread, NULL, run_client, c) != 0) {
-    return c->status = xp_fail(&c->err, XP_ERR_MEMORY, "A thread for the capture can't be started.");
+    return c->status = xp_fail(err, XP_ERR_MEMORY, "A thread for the capture can't be started.");
   }
   const bool has_begun = session_began(c);
   const xp_status status = has_begun ? run(context, err) : XP_OK; /* else the client tells why */
@@ -99,16 +100,12 @@ static xp_status run_with_client(client *c, xp_status (*run)(void *context, xp_e
   return status;
 }
 
-xp_status self_capture(const char *logdir, xp_status (*run)(void *context, xp_error *err), void *context, char *path,
-                       size_t room, xp_error *err)
+static xp_status capture_into(const char *logdir, const char *directory, xp_status (*run)(void *context, xp_error *err),
+                              void *context, char *path, size_t room, xp_error *err)
 {
-  char directory[XP_PATH_ROOM];
   const xp_server_options options = XP_SERVER_OPTIONS_INIT;
   xp_server *server;
-  xp_status status = xp_logdir_run_make(logdir, NULL, directory, err);
-  if (status == XP_OK) {
-    status = xp_server_start(&options, &server, err);
-  }
+  xp_status status = xp_server_start(&options, &server, err);
   if (status != XP_OK) {
     return status;
   }
@@ -118,4 +115,25 @@ xp_status self_capture(const char *logdir, xp_status (*run)(void *context, xp_er
   xp_server_stop(server);
   const xp_status captured = finish(&c, path, room, status == XP_OK ? err : &c.err);
   return status != XP_OK ? status : captured;
+}
+
+xp_status self_capture(const char *logdir, xp_status (*run)(void *context, xp_error *err), void *context, char *path,
+                       size_t room, xp_error *err)
+{
+  char directory[XP_PATH_ROOM];
+  xp_status status = xp_logdir_run_make(logdir, NULL, directory, err);
+  if (status == XP_OK) {
+    status = capture_into(logdir, directory, run, context, path, room, err);
+    if (status != XP_OK) {
+      self_capture_remove(directory);
+    }
+  }
+  return status;
+}
+
+void self_capture_remove(char *directory)
+{
+  for (int i = 0; i < FOLDERS && rmdir(directory) == 0; i++) {
+    *strrchr(directory, '/') = '\0';
+  }
 }

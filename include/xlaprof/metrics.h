@@ -1,8 +1,9 @@
 /* Counters and metrics of a running program, and their report, in the text format of torch_xla
  * (torch_xla.debug.metrics.metrics_report): it tells what happens without any capture.
  *
- * Threads: every function may be called from any thread.  Raising a counter takes one atomic addition; adding a sample
- * takes the metric's own lock.  After fork the child goes on with a copy of everything.
+ * Threads: every function may be called from any thread.  Raising a counter takes one atomic addition (but
+ * for xp_counter_add_exclusive); adding a sample takes the metric's own lock.  After fork the child goes on with a copy
+ * of everything.
  *
  * Names may be any text but the empty one.  In the report, control characters, blanks and backslashes of a name are
  * written as \xNN, so that a name is one word for every tool and no two names look alike: better use names without
@@ -34,8 +35,9 @@ XP_API xp_counter_handle *xp_counter_get(const char *name);
 /* Adds to a counter; NULL is ignored. */
 XP_API void xp_counter_add(xp_counter_handle *counter, int64_t value);
 
-/* The same for a counter that no two threads add to at once, because a lock keeps them apart, say: it takes no atomic
- * operation.  Reading and clearing it need no lock. */
+/* The same without an atomic operation, for a counter that no two threads add to at once, by this function or by
+ * xp_counter_add, because a lock keeps them apart, say: else additions are lost.  Reading and clearing it need no lock.
+ */
 XP_API void xp_counter_add_exclusive(xp_counter_handle *counter, int64_t value);
 
 /* The value; 0 for NULL. */
@@ -84,7 +86,8 @@ XP_API const char **xp_counter_names(size_t *count);
 XP_API const char **xp_metric_names(size_t *count);
 XP_API const char **xp_fallback_names(size_t *count);
 
-/* The value of the counter of a name, which is not made by that; false, and 0, if the report does not have it. */
+/* The value of the counter of a name, which is not made by that; false, and 0, if the report does not have it.  value
+ * may be NULL. */
 XP_API bool xp_counter_read(const char *name, int64_t *value);
 
 typedef struct {
@@ -106,7 +109,8 @@ typedef struct {
 XP_API xp_metric_data *xp_metric_read(const char *name);
 
 /* The kept sample at a percentile, from 0 to 100: the one below which so many percent of them lie, nothing between two.
- * False, and *value as it was, if the report does not have the metric, or for another percentage. */
+ * False, and *value as it was, if the report does not have the metric, or for another percentage.  value may be NULL.
+ */
 XP_API bool xp_metric_percentile(const char *name, double percent, double *value);
 
 /* The kept samples in a second, and what they come to in a second: their number and their sum, over the time from the

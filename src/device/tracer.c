@@ -43,13 +43,13 @@ void xp_dev_tracer_drop_device(int ordinal)
 
 /* ---------------------------------------------------------------- events */
 
-/* Takes the next chunk of the pool for element `index` if that is the first of its chunk; false if there is none. */
+/* Takes the next chunk of the pool for element `index` if it has none yet; false if there is none. */
 static bool make_room(xp_dev_trace *trace, xp_chunk **chunks, size_t index, size_t per_chunk)
 {
   if (index == trace->event_limit) {
     return false;
   }
-  if (index % per_chunk == 0) {
+  if (chunks[index / per_chunk] == NULL) {
     chunks[index / per_chunk] = xp_pool_take(&trace->pool, NULL);
   }
   return chunks[index / per_chunk] != NULL;

@@ -107,7 +107,9 @@ bool xp_counter_read(const char *name, int64_t *value)
 {
   xp_counter_state state = {.value = 0};
   const bool is_there = xp_counter_state_take(name, &state);
-  *value = state.value;
+  if (value != NULL) {
+    *value = state.value;
+  }
   return is_there;
 }
 
@@ -172,7 +174,8 @@ static void find_percentile(xp_metric_state *metric, void *context)
 
 bool xp_metric_percentile(const char *name, double percent, double *value)
 {
-  percentile p = {percent, value};
+  double ignored;
+  percentile p = {percent, value != NULL ? value : &ignored};
   return percent >= 0 && percent <= 100 && use_metric(name, find_percentile, &p);
 }
 

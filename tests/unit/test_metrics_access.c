@@ -152,6 +152,7 @@ static void a_counter_is_read_without_being_made(void **state)
   (void)state;
   int64_t value = 9;
   assert_true(xp_counter_read("UncachedCompile", &value));
+  assert_true(xp_counter_read("UncachedCompile", NULL));
   assert_int_equal(value, 4);
   assert_false(xp_counter_read("CachedCompile", &value)); /* 0 is not there, as in torch_xla */
   assert_int_equal(value, 0);
@@ -205,6 +206,7 @@ static void a_percentile_is_the_one_of_the_report(void **state)
     assert_true(value == want[i]);
   }
   assert_true(xp_metric_percentile("TransferToDeviceTime", 0, &value));
+  assert_true(xp_metric_percentile("TransferToDeviceTime", 0, NULL));
   assert_true(value == 13670);
   assert_true(xp_metric_percentile("TransferToDeviceTime", 100, &value));
   assert_true(value == 17487);
