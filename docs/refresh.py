@@ -3,9 +3,10 @@
 
     docs/refresh.py [--xlaprof PROGRAM] [--check]
 
-A block of README.md or docs/*.md that begins with ```console and a line "$ COMMAND" is run in tests/data/captures, where
-COMMAND is xlaprof or one of the EXAMPLES, and what the program prints replaces the rest of the block.  Pages to walk through
-run in the root of the tree, where their readers are.  $SCRATCH is an empty folder of each block.  --check changes nothing and exits with status 1 if a block is not what the program prints now.
+A block of README.md or docs/*.md that begins with ```console and a line "$ COMMAND" is run in tests/data/captures,
+where COMMAND is xlaprof or one of the EXAMPLES, and what the program prints replaces the rest of the block.  Pages to
+walk through run in the root of the tree, where their readers are.  $SCRATCH is an empty folder of each block.  --check
+changes nothing and exits with status 1 if a block is not what the program prints now.
 """
 import argparse
 import os

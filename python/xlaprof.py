@@ -11,7 +11,8 @@
     xlaprof.start_trace("logs"); ...; xlaprof.stop_trace()         # this process
     xlaprof.trace("localhost:9012", "logs", duration_ms=2000)      # another one
 
-The names and their arguments are those of torch_xla.debug.profiler and torch_xla.debug.metrics.  Failures raise xlaprof.Error, a RuntimeError.
+The names and their arguments are those of torch_xla.debug.profiler and torch_xla.debug.metrics.  Failures raise
+xlaprof.Error, a RuntimeError.
 
 The shared library is looked for in $XLAPROF_LIBRARY, in build/ beside this file's folder, in the library folders of the
 prefix that this file is installed in, and where the system looks.  A program that has imported jax gets a
@@ -491,7 +492,7 @@ def _name_list(names):
 
 
 def short_metrics_report(counter_names=None, metric_names=None):  # pylint: disable=redefined-outer-name
-    """The report of some names only, or of the most important ones, and of all operations that fell back to the host."""
+    """The report of some names only, or of the most important ones, and all operations that fell back to the host."""
     return _taken(_lib.xp_metrics_report_short(_name_list(counter_names), _name_list(metric_names)))
 
 

@@ -3,15 +3,9 @@
 import { jsonWhenReady } from "./api.js";
 import { column, shareColumn } from "./columns.js";
 import { el } from "./dom.js";
-import { count, share, time } from "./format.js";
+import { count } from "./format.js";
 import { searchFor } from "./search.js";
 import { table } from "./table.js";
-
-const GATES = {
-  on: "Names are on.",
-  off: "Names are off: the host has scopes that never reach the device. Set XLA_HLO_DEBUG=1 before the program starts, and capture again.",
-  unknown: "",
-};
 
 export async function names(box) {
   const answer = await jsonWhenReady("table/names"),
@@ -56,7 +50,7 @@ export async function names(box) {
     hidden: isHidden,
     go: (row) => searchFor(row.scope.split("/").pop()),
     links: (row) => !row.rest,
-    empty: "The capture shows no device work, so there is nothing to name.",
+    empty: "No device time in any scope.",
     columns: [
       column("scope", "text", (r) => r.scope, { cell }),
       column("time", "time", (r) => r.ps, { key: "ps" }),
@@ -76,10 +70,7 @@ export async function names(box) {
         );
   box.replaceChildren(
     ...[
-      el("p", {
-        class: "soft",
-        text: `${share(answer.named_ps / whole)} of the device work (${time(answer.device_ps)}) lies in a scope of the program. ${GATES[answer.gate] ?? ""}`,
-      }),
+      ...answer.words.map((text) => el("p", { class: "soft", text })),
       list("Scopes of the host that name no work of a device", answer.host_only_scopes),
       list("Scopes on devices that the host never entered", answer.device_only_scopes),
       view.box,

@@ -11,9 +11,45 @@ static const char *gate_name(const xp_names *names)
   return names->gate == XP_GATE_ON ? "on" : names->gate == XP_GATE_OFF ? "off" : "unknown";
 }
 
+static double share_of_device(const xp_names *n, int64_t ps)
+{
+  return n->device_ps > 0 ? (double)ps / (double)n->device_ps : 0;
+}
+
+/* In sentences: how much has a name, and what to do where names do not reach the device. */
+enum { MOST_SENTENCES = 3 };
+
+static size_t sentences_of(const xp_view *view, xp_str sentences[MOST_SENTENCES])
+{
+  const xp_names *n = &view->reading->names;
+  xp_arena *arena = view->printer->arena;
+  if (n->device_ps == 0) {
+    sentences[0] = xp_str_c("The capture shows no device work, so there is nothing to name.");
+    return 1;
+  }
+  size_t count = 0;
+  xp_str share = xp_format_share(arena, share_of_device(n, n->named_ps)), device = xp_format_time(arena, n->device_ps);
+  sentences[count++] = xp_arena_format(arena, "%.*s of the device time (%.*s) lies in a scope of the program.",
+                                       XP_STR_ARG(share), XP_STR_ARG(device));
+  if (n->mixed_ps > 0) {
+    xp_str mixed = xp_format_time(arena, n->mixed_ps);
+    sentences[count++] = xp_arena_format(
+        arena, "%.*s are fusions of operations from several scopes; they are not split by a guess.", XP_STR_ARG(mixed));
+  }
+  if (n->gate == XP_GATE_OFF) {
+    sentences[count++] = xp_str_c("Names are off: the host has scopes that never reach the device. Set "
+                                  "XLA_HLO_DEBUG=1 before the program starts, and capture again.");
+  } else if (n->named_ps == 0 && !n->is_annotated) {
+    sentences[count++] =
+        xp_arena_format(arena, "The program has no annotations, on the host either. %s", xp_annotate_words);
+  }
+  return count;
+}
+
 void xp_names_json(const xp_view *view, xp_json *json)
 {
   const xp_names *n = &view->reading->names;
+  xp_str sentences[MOST_SENTENCES];
   xp_field_int(json, "device_ps", n->device_ps);
   xp_field_int(json, "named_ps", n->named_ps);
   xp_field_int(json, "unnamed_ps", n->unnamed_ps);
@@ -32,6 +68,7 @@ void xp_names_json(const xp_view *view, xp_json *json)
   xp_field_strs(json, "host_only_scopes", n->host_only, n->host_only_count);
   xp_field_strs(json, "device_only_scopes", n->device_only, n->device_only_count);
   xp_field_text(json, "gate", gate_name(n));
+  xp_field_strs(json, "words", sentences, sentences_of(view, sentences));
   xp_field_strs(json, "warnings", view->reading->warnings, view->reading->warning_count);
 }
 
@@ -44,11 +81,6 @@ static const xp_column scope_columns[] = {
     {"share", "share", XP_COLUMN_SHARE, 0, 0},
     {"ops run", "ops", XP_COLUMN_COUNT, XP_DROP_LAST, 0},
 };
-
-static double share_of_device(const xp_names *n, int64_t ps)
-{
-  return n->device_ps > 0 ? (double)ps / (double)n->device_ps : 0;
-}
 
 /* The last component of a path, indented by the number of those before it. */
 static xp_str tree_label(const xp_view *view, xp_str path)
@@ -158,32 +190,6 @@ void xp_scopes_text(const xp_view *view, size_t rows, double least_share)
 
 /* ---- text */
 
-static void gate_text(const xp_view *view)
-{
-  const xp_names *n = &view->reading->names;
-  xp_str share = xp_format_share(view->printer->arena, share_of_device(n, n->named_ps));
-  xp_str device = xp_format_time(view->printer->arena, n->device_ps);
-  if (n->device_ps == 0) {
-    xp_print_line(view->printer, "", "The capture shows no device work, so there is nothing to name.");
-    return;
-  }
-  xp_print_line(view->printer, "", "%.*s of the device time (%.*s) lies in a scope of the program.", XP_STR_ARG(share),
-                XP_STR_ARG(device));
-  if (n->mixed_ps > 0) {
-    xp_str mixed = xp_format_time(view->printer->arena, n->mixed_ps);
-    xp_print_line(view->printer, "",
-                  "%.*s are fusions of operations from several scopes; they are not split by a guess.",
-                  XP_STR_ARG(mixed));
-  }
-  if (n->gate == XP_GATE_OFF) {
-    xp_print_line(view->printer, "",
-                  "Names are off: the host has scopes that never reach the device. Set XLA_HLO_DEBUG=1 before the "
-                  "program starts, and capture again.");
-  } else if (n->named_ps == 0 && !n->is_annotated) {
-    xp_print_line(view->printer, "", "The program has no annotations, on the host either. %s", xp_annotate_words);
-  }
-}
-
 static void list_text(const xp_view *view, const char *heading, const xp_str *scopes, size_t count)
 {
   size_t shown = xp_print_rows(view->printer, 12, count);
@@ -200,7 +206,11 @@ static void list_text(const xp_view *view, const char *heading, const xp_str *sc
 void xp_names_text(const xp_view *view)
 {
   const xp_names *n = &view->reading->names;
-  gate_text(view);
+  xp_str sentences[MOST_SENTENCES];
+  size_t count = sentences_of(view, sentences);
+  for (size_t i = 0; i < count; i++) {
+    xp_print_text(view->printer, "", "", sentences[i]);
+  }
   if (n->device_ps > 0) {
     xp_print_heading(view->printer, "Device time by scope (a scope holds those indented below it; share of all)");
     xp_scopes_text(view, 40, 0);

@@ -1,5 +1,5 @@
-// What the page says in words: of what each share is a part, the health of a capture, the counters of a metrics report.
-// The other side is what the commands print.
+// What the page says in words: of what each share is a part, the health of a capture, what is said of names, the
+// counters of a metrics report.  The other side is what the commands print.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -124,6 +124,27 @@ async function countersAreHeldAgainstAReport(browser) {
   }
 }
 
+/** Each capture is told what `xlaprof names` tells of it: names that are on, off, not asked for, and no device work at all. */
+async function namesSayWhatTheCommandSays(browser) {
+  const cases = [
+    [DENOISE, "lies in a scope of the program."],
+    [NAMES_OFF, "Names are off: "],
+    [join(SCENARIOS, "s01b_sd21_unannotated.xplane.pb"), "The program has no annotations, on the host either. "],
+    [join(SCENARIOS, "s14_no_device_plane_but_launches.xplane.pb"), "The capture shows no device work"],
+  ];
+  for (const [capture, sign] of cases) {
+    const run = spawnSync(settings.xlaprof, ["names", capture, "--width", "10000"], { encoding: "utf8" });
+    const want = run.stdout.split("\n\n")[0].trimEnd().split("\n").slice(1);
+    assert.ok(want.some((line) => line.includes(sign)), want.join(" | "));
+    await withPage(browser, capture, async (page) => {
+      await lookAt(page, "names");
+      const said = (await page.texts("#view-names > p")).map(plain);
+      assert.deepEqual(said, want);
+      await readable(page, "names");
+    }, PHONE);
+  }
+}
+
 /** Names and commands in sentences are set as code, in messages, too. */
 async function namesAreCode(browser) {
   const server = await serve(DENOISE), page = await open(browser, server.url, { allowed: /ERR_CONNECTION/ });
@@ -141,5 +162,6 @@ export const checks = {
   "labels in bars are whole": labelsAreWhole,
   "health is the report's": healthIsTheReports,
   "counters are held against a report": countersAreHeldAgainstAReport,
+  "names say what the command says": namesSayWhatTheCommandSays,
   "names in sentences are code": namesAreCode,
 };
