@@ -69,9 +69,9 @@ def must_carry_scopes(name, rows):
 
 def check_optimised_programs_of_lazy_tensors_carry_scopes_and_lines(programs):
     with tempfile.TemporaryDirectory() as folder:
-        program = pathlib.Path(folder) / "step.hlo"
         losses = {}
         for name, plugin, library in devices(programs):
+            program = pathlib.Path(folder) / (name + ".hlo")
             losses[name] = stepped(programs, plugin, "open", program)
             must_carry_scopes(name, optimised(programs, library, program))
         same("losses", len(losses["embedded"]), 3)
@@ -82,8 +82,8 @@ def check_optimised_programs_of_lazy_tensors_carry_scopes_and_lines(programs):
 
 def check_optimised_programs_of_lazy_tensors_have_no_names_while_the_gate_is_closed(programs):
     with tempfile.TemporaryDirectory() as folder:
-        program = pathlib.Path(folder) / "step.hlo"
         for name, plugin, library in devices(programs):
+            program = pathlib.Path(folder) / (name + ".hlo")
             stepped(programs, plugin, "closed", program)
             named = [row for row in optimised(programs, library, program) if row[2] != "" or row[4] != "0"]
             same("instructions with names on %s" % name, named, [])

@@ -102,7 +102,7 @@ def must_fail_without_names(programs, python, name, *options):
 
 def check_diffusion_without_annotations_fails_with_the_remedy(programs):
     text = must_fail_without_names(programs, programs.python_of("torch"), "diffusion_torch_xla.py", "--plain")
-    must(text, "Set XLA_HLO_DEBUG=1" in text and "2. Gaps: FAILED" in text)
+    must(text, "The program has no annotations" in text and "XLA_HLO_DEBUG=1" in text and "2. Gaps: FAILED" in text)
     text = must_fail_without_names(programs, programs.python, "diffusion_jax.py", "--plain")
     must(text, "jax.named_scope" in text and "2. Gaps: FAILED" in text)
 
