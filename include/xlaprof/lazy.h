@@ -81,7 +81,8 @@ template <class... T> inline xl_shape xl_shape_of(T... dims)
 #endif
 
 /* Where in a program's source an operation stands.  Functions that may fail are macros that pass their place to a
- * function of the name with _at behind it; callers from other languages pass NULL or their own. */
+ * function of the name with _at behind it; callers from other languages pass NULL or their own, which is borrowed until
+ * the process ends. */
 typedef xp_location xl_location;
 #define XL_HERE XP_HERE
 
@@ -91,7 +92,7 @@ typedef xp_location xl_location;
 XP_API xp_status xl_describe_at(const xl_location *at, xl_tensor tensor, xl_type *type, xl_shape *shape, xp_error *err);
 XP_API bool xl_is_alive(xl_tensor tensor);
 
-/* Frees a tensor; XL_NONE is allowed.  Freeing one twice is an error of the thread. */
+/* Frees a tensor, on any thread; XL_NONE is allowed.  Freeing one twice is an error of the thread. */
 #define xl_free(...) xl_free_at(XL_HERE, __VA_ARGS__)
 XP_API void xl_free_at(const xl_location *at, xl_tensor tensor);
 
@@ -148,7 +149,9 @@ XP_API void xl_shutdown(void);
 #define xl_sync(...) xl_sync_at(XL_HERE, __VA_ARGS__)
 XP_API xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err);
 
-/* Computes some tensors alone; marks no step, and may be called inside a trace. */
+/* Computes some tensors alone, of one device; marks no step, and may be called inside a trace.  Borrows the list.  The
+ * first error of the thread comes out here, as it does of xl_sync and of what reads; XP_ERR_USAGE if one of them was
+ * freed or is XL_NONE. */
 #define xl_sync_tensors(...) xl_sync_tensors_at(XL_HERE, __VA_ARGS__)
 XP_API xp_status xl_sync_tensors_at(const xl_location *at, const xl_tensor *tensors, size_t count, bool is_waiting,
                                     xp_error *err);
@@ -156,13 +159,15 @@ XP_API xp_status xl_sync_tensors_at(const xl_location *at, const xl_tensor *tens
 /* Waits until the devices have done everything, and the metrics know. */
 XP_API xp_status xl_wait(xp_error *err);
 
-/* The value of a tensor of one element. */
+/* The value of a tensor of one element; it waits for the device.  XP_ERR_USAGE if it has more, or was freed, and for
+ * xl_item_integer of a type with fractions; value is left alone then. */
 #define xl_item(...) xl_item_at(XL_HERE, __VA_ARGS__)
 XP_API xp_status xl_item_at(const xl_location *at, xl_tensor tensor, double *value, xp_error *err);
 #define xl_item_integer(...) xl_item_integer_at(XL_HERE, __VA_ARGS__)
 XP_API xp_status xl_item_integer_at(const xl_location *at, xl_tensor tensor, int64_t *value, xp_error *err);
 
-/* All elements, row after row; bytes must be what they take. */
+/* Copies all elements to the target, row after row; it waits for the device.  XP_ERR_USAGE unless bytes is what they
+ * take; errors of the device while it ran come out as well. */
 #define xl_to_host(...) xl_to_host_at(XL_HERE, __VA_ARGS__)
 XP_API xp_status xl_to_host_at(const xl_location *at, xl_tensor tensor, void *target, size_t bytes, xp_error *err);
 
@@ -173,7 +178,8 @@ XP_API void xl_set_eager(bool is_eager);
 XP_API bool xl_is_eager(void);
 
 /* A region that is lazy inside eager mode: a barrier at both ends, as torch_xla.compile has.  name (may be NULL;
- * static) is that of the program. */
+ * static) is that of the program.  Regions belong to the thread.  Errors are those of xl_sync: a region is not begun
+ * then, but it is ended; and XP_ERR_USAGE for an end without a beginning. */
 #define xl_compiled_begin(...) xl_compiled_begin_at(XL_HERE, __VA_ARGS__)
 XP_API xp_status xl_compiled_begin_at(const xl_location *at, const char *name, xp_error *err);
 #define xl_compiled_end(...) xl_compiled_end_at(XL_HERE, __VA_ARGS__)
@@ -185,7 +191,8 @@ XP_API void xl_set_ir_debug(bool is_open);
 XP_API bool xl_ir_debug(void);
 
 /* A prefix for the op names of a tensor's node, in place of its scope and as it stands (no slash is added), and of the
- * nodes before it that have none.  max_depth 0: no source lines.  False if the tensor has a value already. */
+ * nodes before it that have none.  max_depth 0: no source lines.  Copies the prefix.  False if the tensor has a value
+ * already; false with an error of the thread if it was freed, or prefix is NULL. */
 #define xl_set_op_name_prefix(...) xl_set_op_name_prefix_at(XL_HERE, __VA_ARGS__)
 XP_API bool xl_set_op_name_prefix_at(const xl_location *at, xl_tensor tensor, const char *prefix, int max_depth);
 
@@ -199,11 +206,13 @@ XP_API void xl_set_fresh_views(bool is_fresh);
 
 /* ---------------------------------------------------------------- gradients */
 
-/* A leaf whose gradient is wanted; of a type with fractions. */
+/* Says of a leaf whether its gradient is wanted.  An error of the thread, if its type has no fractions,
+ * it was freed, or is no leaf. */
 #define xl_requires_grad(...) xl_requires_grad_at(XL_HERE, __VA_ARGS__)
 XP_API void xl_requires_grad_at(const xl_location *at, xl_tensor tensor, bool is_wanted);
 
-/* Adds the gradients of a scalar to all leaves that it depends on, and frees what was kept for that. */
+/* Adds the gradients of a scalar to all leaves that it depends on, and frees what was kept for that.  An error of the
+ * thread, if it is no single value, depends on no such leaf, or a value that is needed was updated in place. */
 #define xl_backward(...) xl_backward_at(XL_HERE, __VA_ARGS__)
 XP_API void xl_backward_at(const xl_location *at, xl_tensor loss);
 
@@ -211,11 +220,12 @@ XP_API void xl_backward_at(const xl_location *at, xl_tensor loss);
 #define xl_backward_from(...) xl_backward_from_at(XL_HERE, __VA_ARGS__)
 XP_API void xl_backward_from_at(const xl_location *at, xl_tensor tensor, xl_tensor gradient, bool keep_graph);
 
-/* The gradient of a leaf; XL_NONE if there is none. */
+/* The gradient of a leaf, by a new handle that belongs to the innermost pool, or is the caller's to free; XL_NONE if
+ * there is none, and with an error of the thread if the leaf was freed. */
 #define xl_grad(...) xl_grad_at(XL_HERE, __VA_ARGS__)
 XP_API xl_tensor xl_grad_at(const xl_location *at, xl_tensor leaf);
 
-/* Forgets the gradient of a leaf. */
+/* Forgets the gradient of a leaf; what xl_grad gave stays.  An error of the thread, if the leaf was freed. */
 #define xl_zero_grad(...) xl_zero_grad_at(XL_HERE, __VA_ARGS__)
 XP_API void xl_zero_grad_at(const xl_location *at, xl_tensor leaf);
 

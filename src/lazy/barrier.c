@@ -85,12 +85,6 @@ static xp_status sync_live(xl_device *device, const xl_run_options *options, xp_
   return status;
 }
 
-/* The first error of the thread comes before all else. */
-static xp_status reported(xp_error *err)
-{
-  return xl_rt.thread->error.status != XP_OK ? xl_error(err) : XP_OK;
-}
-
 /* A trace that is open would be cut in two: its operations before the barrier would run apart from those behind it. */
 static xp_status refuse_open_scope(xp_error *err)
 {
@@ -103,17 +97,17 @@ static xp_status refuse_open_scope(xp_error *err)
                  scope);
 }
 
-void xl_barrier_lock(void)
+void xl_barrier_lock(const xl_entry *entry, const xl_location *place)
 {
   const uint64_t start_ticks = xp_clock_ticks();
-  xl_lock();
+  xl_lock_for(entry, place);
   xl_rt.start_ticks = start_ticks;
   xl_measure_lock();
 }
 
 xp_status xl_barrier_step(const char *cause, const xl_location *place, xp_error *err)
 {
-  xp_status status = reported(err);
+  xp_status status = xl_kept(); /* it comes before all else */
   status = status == XP_OK ? refuse_open_scope(err) : status;
   xl_device *device = status == XP_OK ? xl_device_current(err) : NULL;
   if (device == NULL) {
@@ -144,7 +138,7 @@ xp_status xl_barrier_tensors(xl_var *const *tensors, size_t count, const char *c
       status = xp_fail(err, XP_ERR_USAGE, "tensors of %s and %s can't be computed in one program",
                        xl_device_name(xl_var_device(tensors[0])), xl_device_name(xl_var_device(tensors[i])));
     } else if (xl_var_value(tensors[i]) == NULL) {
-      status = xl_error(err);
+      status = xl_kept();
     } else if (cell->value->data == NULL && !add(cell)) {
       status = no_memory(err);
     }
@@ -194,11 +188,10 @@ void xl_barrier_limit(void)
 
 xp_status xl_sync_at(const xl_location *at, bool is_waiting, xp_error *err)
 {
+  static const xl_entry entry = {"sync", NULL};
   xp_error own;
-  err = err != NULL ? err : &own;
-  memset(err, 0, sizeof *err);
-  xl_barrier_lock();
-  xl_rt.place = at;
+  err = xl_error_to(err, &own);
+  xl_barrier_lock(&entry, at);
   xp_status status = xl_barrier_step(CAUSE_USER, at, err);
   xl_device *device = xl_rt.device;
   xl_unlock();
@@ -214,19 +207,16 @@ xp_status xl_sync_tensors_at(const xl_location *at, const xl_tensor *tensors, si
 {
   static const xl_entry entry = {"sync_tensors", NULL};
   xp_error own;
-  err = err != NULL ? err : &own;
-  memset(err, 0, sizeof *err);
+  err = xl_error_to(err, &own);
   if (tensors == NULL && count > 0) {
     return xl_tell(err, xp_fail(err, XP_ERR_USAGE, "the list of %zu tensors is NULL", count), "xl_sync_tensors", at);
   }
   xl_var **vars = calloc(count + 1, sizeof *vars);
-  xl_barrier_lock();
-  xl_rt.entry = &entry;
-  xl_rt.place = at;
-  xp_status status = vars != NULL ? reported(err) : no_memory(err);
+  xl_barrier_lock(&entry, at);
+  xp_status status = vars != NULL ? xl_kept() : no_memory(err);
   for (size_t i = 0; i < count && status == XP_OK; i++) {
     vars[i] = xl_arg(tensors[i]);
-    status = vars[i] == NULL ? xl_error(err) : XP_OK;
+    status = vars[i] == NULL ? xl_kept() : XP_OK;
   }
   if (status == XP_OK) {
     status = xl_barrier_tensors(vars, count, CAUSE_USER, at, err);
@@ -240,7 +230,9 @@ xp_status xl_sync_tensors_at(const xl_location *at, const xl_tensor *tensors, si
 
 xp_status xl_wait(xp_error *err)
 {
+  xp_error own;
   xp_status status = XP_OK;
+  err = xl_error_to(err, &own);
   xl_lock();
   xl_device *device = xl_rt.devices;
   xl_unlock();
@@ -285,15 +277,13 @@ static xl_data *value_for(xl_var *var, const xl_location *at, const void *target
 xp_status xl_barrier_read(const xl_entry *entry, const xl_location *at, xl_tensor tensor, void *target, size_t bytes,
                           xp_error *err)
 {
-  xl_barrier_lock();
-  xl_rt.entry = entry;
-  xl_rt.place = at;
+  xl_barrier_lock(entry, at);
   xl_data *data = NULL;
-  xp_status status = reported(err);
+  xp_status status = xl_kept();
   if (status == XP_OK) {
     xl_var *var = xl_arg(tensor);
     data = var != NULL ? value_for(var, at, target, bytes, err) : NULL;
-    status = data != NULL ? XP_OK : var != NULL ? err->status : xl_error(err);
+    status = data != NULL ? XP_OK : err->status != XP_OK ? err->status : xl_kept();
   }
   xl_unlock();
   if (data == NULL) {
@@ -310,7 +300,6 @@ xp_status xl_to_host_at(const xl_location *at, xl_tensor tensor, void *target, s
 {
   static const xl_entry entry = {"to_host", NULL};
   xp_error own;
-  err = err != NULL ? err : &own;
-  memset(err, 0, sizeof *err);
+  err = xl_error_to(err, &own);
   return xl_tell(err, xl_barrier_read(&entry, at, tensor, target, bytes, err), "xl_to_host", at);
 }

@@ -5,11 +5,11 @@
 #include "lazy/run.h"
 #include "lazy/runtime.h"
 
-/* Takes the lock for a barrier, and measures how long that took. */
-void xl_barrier_lock(void);
+/* Takes the lock for a barrier, which errors name by its entry, and measures how long that took. */
+void xl_barrier_lock(const xl_entry *entry, const xl_location *place);
 
-/* The barrier of a step on the device in use; the first error of the thread that was not reported comes before it.
- * Under the lock; waits for nothing. */
+/* The barrier of a step on the device in use; the first error of the thread that was not reported comes before it (all
+ * functions here leave such a one with the thread, see xl_tell).  Under the lock; waits for nothing. */
 xp_status xl_barrier_step(const char *cause, const xl_location *place, xp_error *err);
 
 /* Launches the computation of some tensors of one device, if they are not arrays yet.  Under the lock. */

@@ -55,7 +55,7 @@ static xp_status view_tensors(view *v, const xl_tensor *tensors, size_t count, x
     xl_var *var = xl_arg(tensors[i]);
     xl_node *value = var != NULL ? xl_var_value(var) : NULL;
     if (value == NULL) {
-      return xl_error(err);
+      return xl_kept();
     }
     view_add(v, value, NULL);
   }
@@ -171,8 +171,8 @@ static char *print_graph(const view *v)
 
 char *xl_graph_text(const xl_tensor *tensors, size_t count, xp_error *err)
 {
-  xp_error own = {0};
-  err = err != NULL ? err : &own;
+  xp_error own;
+  err = xl_error_to(err, &own);
   static const xl_entry entry = {"graph_text", NULL};
   view v = {0};
   char *text = NULL;
@@ -226,10 +226,10 @@ static xp_status copy_text(void *context, xp_arena *arena, const xp_hlo_module *
 
 char *xl_program_text(const xl_tensor *tensors, size_t count, xp_error *err)
 {
-  xp_error own = {0};
+  xp_error own;
   static const xl_entry entry = {"program_text", NULL};
   char *text = NULL;
-  err = err != NULL ? err : &own;
+  err = xl_error_to(err, &own);
   const xp_status status = with_program(&entry, tensors, count, copy_text, &text, err);
   return xl_tell(err, status, "xl_program_text", NULL) == XP_OK ? text : NULL;
 }
@@ -250,9 +250,9 @@ static xp_status save(void *context, xp_arena *arena, const xp_hlo_module *modul
 
 xp_status xl_program_save(const xl_tensor *tensors, size_t count, const char *path, xp_error *err)
 {
-  xp_error own = {0};
+  xp_error own;
   static const xl_entry entry = {"program_save", NULL};
-  err = err != NULL ? err : &own;
+  err = xl_error_to(err, &own);
   const xp_status status = with_program(&entry, tensors, count, save, (void *)(uintptr_t)path, err);
   return xl_tell(err, status, "xl_program_save", NULL);
 }

@@ -230,26 +230,27 @@ static bool step_is_marked(xl_thread *thread)
   return is_marked;
 }
 
+static xl_entry next_entry = {"loader_next", NULL};
+
 static xp_status barrier(const char *cause, const xl_location *at, xp_error *err)
 {
-  xl_barrier_lock();
+  xl_barrier_lock(&next_entry, at);
   const xp_status status = xl_barrier_step(cause, at, err);
   xl_unlock();
   return status;
 }
 
-static xp_status hand_out(xl_loader *loader, const xl_location *at, batch *b, xl_tensor *tensors, xp_error *err)
+static xp_status hand_out(xl_loader *loader, const xl_location *at, batch *b, xl_tensor *tensors)
 {
-  static xl_entry entry = {"loader_next", NULL};
   bool is_fine = true;
   for (size_t i = 0; i < loader->options.array_count; i++) {
     const xl_host_array *array = &b->arrays[i];
-    xl_begin(&entry, at);
+    xl_begin(&next_entry, at);
     tensors[i] = xl_end(xl_of_data(b->data[i], array->type, &array->shape));
     is_fine = is_fine && tensors[i].index != 0;
   }
   drop_data(loader, b);
-  return is_fine ? XP_OK : xl_error(err);
+  return is_fine ? XP_OK : xl_kept();
 }
 
 static xp_status next_batch(const xl_location *at, xl_loader *loader, xl_tensor *tensors, xp_error *err)
@@ -277,13 +278,13 @@ static xp_status next_batch(const xl_location *at, xl_loader *loader, xl_tensor 
     return err->status == XP_ERR_EMPTY ? xp_fail(err, XP_ERR_EMPTY, "the loader's data are at their end") : err->status;
   }
   loader->taken++;
-  return hand_out(loader, at, &b, tensors, err);
+  return hand_out(loader, at, &b, tensors);
 }
 
 xp_status xl_loader_next_at(const xl_location *at, xl_loader *loader, xl_tensor *tensors, xp_error *err)
 {
-  xp_error own = {0};
-  err = err != NULL ? err : &own;
+  xp_error own;
+  err = xl_error_to(err, &own);
   return xl_tell(err, next_batch(at, loader, tensors, err), "xl_loader_next", at);
 }
 
@@ -382,8 +383,8 @@ static xp_status start(xl_loader *loader, xp_error *err)
 
 xp_status xl_loader_open(const xl_loader_options *options, xl_loader **loader, xp_error *err)
 {
-  xp_error own = {0};
-  err = err != NULL ? err : &own;
+  xp_error own;
+  err = xl_error_to(err, &own);
   if (options == NULL || loader == NULL || options->array_count == 0 || options->array_count > ARRAYS_MAX ||
       options->fetch == NULL) {
     const xp_status status = xp_fail(

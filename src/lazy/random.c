@@ -56,8 +56,9 @@ void xl_random_step(xl_device *device)
 
 void xl_manual_seed(uint64_t seed)
 {
+  static const xl_entry entry = {"manual_seed", NULL};
   xp_error err = {0};
-  xl_lock();
+  xl_lock_for(&entry, NULL);
   xl_device *device = xl_device_current(&err);
   if (device != NULL) {
     xl_random_forget(device);

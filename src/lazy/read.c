@@ -10,7 +10,7 @@ static xp_status read_one(const xl_entry *entry, const xl_location *at, xl_tenso
   char text[XL_SHAPE_TEXT];
   xl_lock_for(entry, at);
   const xl_var *var = xl_failed() ? NULL : xl_arg(tensor);
-  xp_status status = xl_error(err);
+  xp_status status = xl_kept();
   *type = var != NULL ? var->type : XL_F32;
   if (var != NULL && xl_shape_elements(&var->shape) != 1) {
     status = xp_fail(err, XP_ERR_USAGE, "%s is no single value; xl_to_host takes all elements",
@@ -45,8 +45,7 @@ xp_status xl_item_at(const xl_location *at, xl_tensor tensor, double *value, xp_
   xp_error own;
   unsigned char bytes[8] = {0};
   xl_type type;
-  err = err != NULL ? err : &own;
-  memset(err, 0, sizeof *err);
+  err = xl_error_to(err, &own);
   const xp_status status = value != NULL ? read_one(&entry, at, tensor, bytes, &type, err)
                                          : xp_fail(err, XP_ERR_USAGE, "the target for a value is NULL");
   if (status != XP_OK) {
@@ -62,8 +61,7 @@ xp_status xl_item_integer_at(const xl_location *at, xl_tensor tensor, int64_t *v
   xp_error own;
   unsigned char bytes[8] = {0};
   xl_type type;
-  err = err != NULL ? err : &own;
-  memset(err, 0, sizeof *err);
+  err = xl_error_to(err, &own);
   xp_status status = value != NULL ? read_one(&entry, at, tensor, bytes, &type, err)
                                    : xp_fail(err, XP_ERR_USAGE, "the target for a value is NULL");
   if (status == XP_OK && xl_is_float(type)) {
@@ -80,6 +78,8 @@ xp_status xl_describe_at(const xl_location *at, xl_tensor tensor, xl_type *type,
 {
   xl_type ignored_type;
   xl_shape ignored_shape;
+  xp_error own;
+  err = xl_error_to(err, &own);
   xl_lock();
   const xl_var *var = xl_handle_find(tensor);
   if (var != NULL) {

@@ -23,9 +23,10 @@ static const char *innermost_name(const xl_thread *thread)
 
 xp_status xl_compiled_begin_at(const xl_location *at, const char *name, xp_error *err)
 {
-  xp_error own = {0};
-  err = err != NULL ? err : &own;
-  xl_barrier_lock();
+  static const xl_entry entry = {"compiled_begin", NULL};
+  xp_error own;
+  err = xl_error_to(err, &own);
+  xl_barrier_lock(&entry, at);
   xl_thread *thread = xl_rt.thread;
   const xp_status status =
       barrier("compiled region, clear the pending graph before it begins", innermost_name(thread), at, err);
@@ -38,9 +39,10 @@ xp_status xl_compiled_begin_at(const xl_location *at, const char *name, xp_error
 
 xp_status xl_compiled_end_at(const xl_location *at, xp_error *err)
 {
-  xp_error own = {0};
-  err = err != NULL ? err : &own;
-  xl_barrier_lock();
+  static const xl_entry entry = {"compiled_end", NULL};
+  xp_error own;
+  err = xl_error_to(err, &own);
+  xl_barrier_lock(&entry, at);
   xl_thread *thread = xl_rt.thread;
   xp_status status;
   if (thread->compiled_depth == 0) {

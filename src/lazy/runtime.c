@@ -77,6 +77,7 @@ void xl_unlock(void)
 {
   xl_rt.thread = NULL;
   xl_rt.entry = NULL;
+  xl_rt.ending_step = NULL;
   xl_rt.place = NULL;
   pthread_mutex_unlock(&xl_rt.lock);
 }
@@ -102,7 +103,11 @@ xl_thread *xl_thread_here(void)
   return &thread_here;
 }
 
-/* ---------------------------------------------------------------- errors */
+/* ---------------------------------------------------------------- errors
+ *
+ * One that is kept with the thread names its call already; one in an xp_error inside the library does not.  So each is
+ * composed once: when it is kept, or when the outermost function hands it out.
+ */
 
 /* "xl_add: text. (main.c:8)" */
 static void compose(xp_error *err, xp_status status, const char *name, const char *text, const xl_location *at)
@@ -123,20 +128,12 @@ static void compose_of_call(xp_status status, const char *text)
   if (xl_rt.entry != NULL) {
     snprintf(name, sizeof name, "xl_%s", xl_rt.entry->name);
   }
-  compose(&xl_rt.thread->error, status, name, text, xl_rt.place);
-}
-
-/* Whether an error has the form already. */
-static bool is_told(const xp_error *err)
-{
-  return strncmp(err->text, "xl_", 3) == 0 || strncmp(err->text, "XP_STEP", 7) == 0;
+  compose(&xl_rt.thread->error, status, xl_rt.ending_step != NULL ? xl_rt.ending_step : name, text, xl_rt.place);
 }
 
 void *xl_refuse_with(const xp_error *err)
 {
-  if (!xl_failed() && is_told(err)) {
-    xl_rt.thread->error = *err;
-  } else if (!xl_failed()) {
+  if (!xl_failed()) {
     compose_of_call(err->status, err->text);
   }
   return NULL;
@@ -158,7 +155,9 @@ void *xl_refuse(xp_status status, const char *format, ...)
 
 xp_status xl_tell(xp_error *err, xp_status status, const char *name, const xl_location *place)
 {
-  if (err != NULL && status != XP_OK && !is_told(err)) {
+  if (status != XP_OK && err->status == XP_OK) {
+    xl_error(err);
+  } else if (status != XP_OK) {
     const xp_error why = *err;
     compose(err, status, name, why.text, place);
   }

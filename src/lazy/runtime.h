@@ -44,7 +44,8 @@ typedef struct {
   /* The call that holds the lock. */
   xl_thread *thread;
   const xl_entry *entry;
-  xl_device *call_device; /* of its first tensor; NULL: it has none so far */
+  const char *ending_step; /* "XP_STEP train 7", for messages, where a step's end is the call */
+  xl_device *call_device;  /* of its first tensor; NULL: it has none so far */
   const xl_location *place;
   const xl_scope *scope; /* of nodes that it builds, if names are open */
   uint64_t start_ticks;
@@ -93,14 +94,30 @@ xl_var *xl_arg_or_none(xl_tensor tensor, bool *is_given);
 /* The device of the call: that of its first tensor, else the one in use.  NULL with an error. */
 xl_device *xl_call_device(void);
 
-/* Keeps an error of the call, unless there is one already: "add: ...", with the caller's place.  Gives NULL. */
+/* Keeps an error of the call, unless there is one already: "xl_add: ...", with the caller's place.  Gives NULL. */
 void *xl_refuse(xp_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Keeps an error of a lower layer in the same form.  Gives NULL. */
 void *xl_refuse_with(const xp_error *err);
 
-/* Gives an error that is not kept the same form: "xl_sync: ..", with the place (may be NULL); one that has it already
- * stays as it is, and err may be NULL.  Gives the status. */
+/* What a public function that reports errors puts them into: the caller's, or its own if the caller gave NULL; empty.
+ */
+static inline xp_error *xl_error_to(xp_error *err, xp_error *own)
+{
+  err = err != NULL ? err : own;
+  err->status = XP_OK;
+  err->text[0] = '\0';
+  return err;
+}
+
+/* The status of the error that is kept with the thread.  A function that fails with it leaves its err empty. */
+static inline xp_status xl_kept(void)
+{
+  return xl_thread_here()->error.status;
+}
+
+/* The end of such a function, which failed unless the status is XP_OK.  An err of lower layers gets the same form:
+ * "xl_sync: ..", with the place (may be NULL); an empty one takes the error that is kept.  Gives the status. */
 xp_status xl_tell(xp_error *err, xp_status status, const char *name, const xl_location *place);
 
 static inline bool xl_failed(void)

@@ -6,28 +6,23 @@
 
 #include "lazy/barrier.h"
 
-/* An error at the end of a step names the step, and the line where it begins. */
-static xp_status barrier_of(const xp_open_step *step, xp_error *err)
-{
-  char name[128];
-  const int len = step->len < 80 ? (int)step->len : 80;
-  snprintf(name, sizeof name, "XP_STEP %.*s %" PRId64, len, step->name, step->number);
-  return xl_tell(err, xl_barrier_step("end of a step (XP_STEP)", step->place, err), name, step->place);
-}
-
-/* A block (XP_STEP) takes no error: it stays with the thread then, until something else reports it. */
+/* A block (XP_STEP) takes no error: it stays with the thread then, until something else reports it.  One of the barrier
+ * names the step, and the line where it begins. */
 static xp_status wait_for_step(void *context, xp_error *err)
 {
   (void)context;
-  xp_error own = {0};
+  xp_error of_barrier = {0};
   xp_open_step step = {.name = ""};
+  char name[128];
   xp_step_current(&step);
-  xl_barrier_lock();
-  xp_error *first = &xl_rt.thread->error;
-  if (first->status == XP_OK && (xl_rt.device == NULL || !xl_rt.device->is_lost) && barrier_of(&step, &own) != XP_OK) {
-    *first = own;
+  snprintf(name, sizeof name, "XP_STEP %.*s %" PRId64, step.len < 80 ? (int)step.len : 80, step.name, step.number);
+  xl_barrier_lock(NULL, step.place);
+  xl_rt.ending_step = name;
+  if (!xl_failed() && (xl_rt.device == NULL || !xl_rt.device->is_lost) &&
+      xl_barrier_step("end of a step (XP_STEP)", step.place, &of_barrier) != XP_OK) {
+    xl_refuse_with(&of_barrier);
   }
-  const xp_status status = err != NULL ? xl_error(err) : first->status;
+  const xp_status status = err != NULL ? xl_error(err) : xl_kept();
   xl_rt.thread->is_step_marked = true;
   xl_unlock();
   xl_barrier_limit();

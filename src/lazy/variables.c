@@ -1,5 +1,7 @@
-/* One row a variable.  They are checked when a device is opened, where an error is noticed: a setting that is not taken
- * without a word costs its user more time than one that is refused. */
+/* XL_DEBUG, XL_CACHE_SIZE, XL_SCOPE_NUMBERING and XL_DEBUG_FILE are checked when a device is opened, where an error is
+ * noticed: a setting that is not taken without a word costs its user more time than one that is refused.  What
+ * XLA_HLO_DEBUG and XLA_IR_DEBUG may be is for torch_xla to say, which takes any text; XL_PJRT_PLUGIN is checked by
+ * loading it (lazy/device.c). */
 #include "lazy/variables.h"
 
 #include <errno.h>

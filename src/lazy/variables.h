@@ -4,7 +4,8 @@
 
 #include "xlaprof/lazy.h"
 
-/* XP_ERR_USAGE with the first variable that has no value which it can have. */
+/* XP_ERR_USAGE with the first of our own variables that has a value which it can't have; XP_ERR_IO if XL_DEBUG_FILE is
+ * needed and can't be opened. */
 xp_status xl_variables_check(xp_error *err);
 
 /* A number; what is usual, if the variable is not set, or is no number that it can be. */
