@@ -81,7 +81,7 @@ static bool again(xp_error *err)
     }
     char when[32];
     snprintf(when, sizeof when, "after step %d:", i);
-    if (xl_wait(err) != XP_OK) {
+    if (xl_error(err) != XP_OK || xl_wait(err) != XP_OK) {
       return false;
     }
     print_counts(when);
@@ -174,7 +174,7 @@ static bool capture(xp_error *err)
       }
     }
   }
-  return xl_wait(err) == XP_OK && xp_session_save(NULL, NULL, err) == XP_OK;
+  return xl_error(err) == XP_OK && xl_wait(err) == XP_OK && xp_session_save(NULL, NULL, err) == XP_OK;
 }
 
 int main(int argc, char **argv)

@@ -220,7 +220,7 @@ static int run_kind(const options *o, const demo_kind *kind)
     fflush(stdout);
     return say(&err);
   }
-  return terminal_finish(!d.run.ok ? 1 : d.run.is_device_seen ? 0 : 5);
+  return !d.run.ok ? 1 : d.run.is_device_seen ? 0 : 5;
 }
 
 int demo_sd21(const options *o)

@@ -34,7 +34,7 @@ typedef struct {
 static inline xp_wire_reader xp_wire_open(xp_str message)
 {
   const uint8_t *p = (const uint8_t *)message.ptr;
-  xp_wire_reader r = {p, p, p + message.len, XP_WIRE_OK};
+  xp_wire_reader r = {p, p, message.len > 0 ? p + message.len : p, XP_WIRE_OK}; /* NULL takes no offset, not even 0 */
   return r;
 }
 
